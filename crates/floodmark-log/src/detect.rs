@@ -1,0 +1,148 @@
+//! Which format are these lines? The first few of them tell.
+
+use crate::error::Error;
+use crate::format::{Format, Options, Parser};
+
+/// As many lines are asked at most.
+const LINES: usize = 64;
+
+/// Picks the parser that reads the most of `sample`, an input's first bytes; or sets up the one that was chosen.
+pub(crate) fn detect(sample: &[u8], path: &str, options: &Options) -> Result<Parser, Error> {
+    let bytes = sample.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sample);
+    let lines = bytes.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let lines: Vec<&[u8]> = lines.filter(|line| !line.trim_ascii().is_empty()).take(LINES).collect();
+    let first = lines.first().copied().unwrap_or_default();
+    if let Some(format) = options.format {
+        return Parser::new(format, first, path, options);
+    }
+    reject_what_is_no_text(sample, path)?;
+    let mut best: Option<(usize, Format)> = None;
+    for format in Format::ALL {
+        let score = score(format, &lines, path, options);
+        if best.is_none_or(|(most, _)| score > most) {
+            best = Some((score, format));
+        }
+    }
+    match best {
+        // A whole line counts two.
+        Some((score, format)) if score >= lines.len().max(1) => Parser::new(format, first, path, options),
+        _ => Err(unknown(&lines, path, options)),
+    }
+}
+
+/// Two for each line that is an event, one for one that is damaged or a header.
+fn score(format: Format, lines: &[&[u8]], path: &str, options: &Options) -> usize {
+    // The key is another question: a field that a format lacks is told once the format is known.
+    let options = match format {
+        Format::Csv | Format::Tsv => options.clone(),
+        Format::Keys if options.time.is_some() || options.weight.is_some() => return 0,
+        _ => Options { key: None, ..options.clone() },
+    };
+    let first = lines.first().copied().unwrap_or_default();
+    let Ok(mut parser) = Parser::new(format, first, path, &options) else { return 0 };
+    if let Parser::Keys(keys) = &parser
+        && keys.is_bare()
+        && !lines.iter().all(|line| is_one_word(line))
+    {
+        return 0;
+    }
+    let worth = |line: &&[u8]| match parser.parse(line, false) {
+        Ok(parsed) if parsed.is_damaged => 1,
+        Ok(_) => 2,
+        Err(crate::Skip::Header) => 1,
+        Err(_) => 0,
+    };
+    lines.iter().map(worth).sum()
+}
+
+/// Keys alone are taken for such only where they can be nothing else.
+fn is_one_word(line: &[u8]) -> bool {
+    let word = line.trim_ascii();
+    !word.iter().any(|b| b.is_ascii_whitespace() || matches!(b, b',' | b';'))
+        && !matches!(word.first(), Some(b'{' | b'[' | b'<' | b'"' | b'#'))
+}
+
+fn reject_what_is_no_text(sample: &[u8], path: &str) -> Result<(), Error> {
+    let compressed = [
+        (&b"\x1f\x8b"[..], "gzip", "zcat"),
+        (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat"),
+        (b"BZh", "bzip2", "bzcat"),
+        (b"\xfd7zXZ\0", "xz", "xzcat"),
+    ];
+    for (magic, kind, tool) in compressed {
+        if sample.starts_with(magic) {
+            return Err(Error::Compressed { path: path.into(), kind, tool });
+        }
+    }
+    let head = sample.get(..4096).unwrap_or(sample);
+    // A log that was cut by a crash may hold a run of NULs; a binary file has them from the start.
+    let first_line = head.split(|&b| b == b'\n').next().unwrap_or_default();
+    if first_line.contains(&0) { Err(Error::Binary(path.into())) } else { Ok(()) }
+}
+
+/// What to say when nothing fits: where it looks like a table, what the table lacks.
+fn unknown(lines: &[&[u8]], path: &str, options: &Options) -> Error {
+    let first = lines.first().copied().unwrap_or_default();
+    for (format, delimiter) in [(Format::Tsv, b'\t'), (Format::Csv, b',')] {
+        let fields = |line: &&[u8]| line.iter().filter(|&&b| b == delimiter).count();
+        let is_table =
+            fields(&first) > 0 && lines.get(1).is_none_or(|second| fields(second) >= fields(&first));
+        let is_json = matches!(first.first(), Some(b'{' | b'['));
+        if is_table
+            && !is_json
+            && let Err(error) = Parser::new(format, first, path, options)
+        {
+            return error;
+        }
+    }
+    let shown: String = String::from_utf8_lossy(first).chars().take(80).collect();
+    Error::UnknownFormat { path: path.into(), line: format!("{shown:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(sample: &str, expected: Result<Format, &str>) {
+        match (detect(sample.as_bytes(), "x", &Options::default()), expected) {
+            (Ok(parser), Ok(format)) => assert_eq!(parser.format(), format, "{sample}"),
+            (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{sample}: {error}"),
+            (Ok(parser), Err(_)) => panic!("{sample} was taken for {}", parser.format()),
+            (Err(error), Ok(_)) => panic!("{sample}: {error}"),
+        }
+    }
+
+    const COMMON: &str = "192.0.2.1 - - [17/May/2015:10:05:03 +0000] \"GET / HTTP/1.1\" 200 12";
+
+    #[test]
+    fn each_format_is_told_from_its_lines() {
+        check(COMMON, Ok(Format::Common));
+        check(&format!("{COMMON} \"-\" \"agent\"\n"), Ok(Format::Combined));
+        check(&format!("example.com:80 {COMMON} \"-\" \"agent\"\n"), Ok(Format::Vhost));
+        check("time,key\n5,a\n", Ok(Format::Csv));
+        check("host\tlogname\ttime\nh\t-\t5\n", Ok(Format::Tsv));
+        check("1700000000.25 a\n", Ok(Format::Keys));
+        check("5 a 3\n6 b\n", Ok(Format::Keys));
+        check("user:7\nuser:8\n", Ok(Format::Keys));
+    }
+
+    #[test]
+    fn a_few_damaged_lines_do_not_hide_the_format() {
+        check(&format!("garbage\n\n{COMMON}\n{COMMON} \"cut"), Ok(Format::Common));
+    }
+
+    #[test]
+    fn what_fits_nothing_is_an_error_that_says_what_to_type() {
+        check("{\"ts\":1,\"key\":\"a\"}\n", Err("say --format common, combined"));
+        check("a b c d\n", Err("say --format"));
+        check("when,key\n5,a\n", Err("which column is the time"));
+        check("time,lbn\n5,a\n", Err("which column is the key"));
+    }
+
+    #[test]
+    fn compressed_and_binary_files_are_named_as_such() {
+        let error = detect(b"\x1f\x8b\x08\0", "a.gz", &Options::default()).unwrap_err().to_string();
+        assert_eq!(error, "a.gz is compressed (gzip): pipe it in, zcat a.gz | floodmark ... -");
+        assert!(matches!(detect(b"\x7fELF\0\0", "x", &Options::default()), Err(Error::Binary(_))));
+    }
+}

@@ -1,0 +1,310 @@
+//! The access logs of Apache, nginx and their kin.
+//!
+//! ```text
+//! [vhost ]client ident user [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 203023[ "referer" "agent" ...]
+//! ```
+//! Client, ident, user and a readable time make an event. The rest is looked at only to tell a whole line from a
+//! damaged one, and for the key where the key is the path or the status.
+
+use super::{Format, Options, Parsed, Place};
+use crate::address;
+use crate::error::Error;
+use crate::event::Skip;
+use crate::time::{AccessTime, Stamp};
+use memchr::{memchr, memchr_iter};
+use std::ops::Range;
+
+#[derive(Debug)]
+pub(crate) struct Access {
+    format: Format,
+    key: Key,
+    time: AccessTime,
+    scratch: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    Ip,
+    Path,
+    User,
+    Host,
+    Status,
+}
+
+/// The fields before the time.
+struct Head {
+    host: Option<Range<usize>>,
+    client: Range<usize>,
+    user: Range<usize>,
+}
+
+/// The fields after the time, as far as they are there.
+#[derive(Default)]
+struct Tail {
+    request: Option<Range<usize>>,
+    status: Option<Range<usize>>,
+    is_whole: bool,
+}
+
+impl Access {
+    pub(crate) fn new(format: Format, path: &str, options: &Options) -> Result<Self, Error> {
+        let known: &[(&str, Key)] = match format {
+            Format::Vhost => &[
+                ("ip", Key::Ip),
+                ("path", Key::Path),
+                ("user", Key::User),
+                ("status", Key::Status),
+                ("host", Key::Host),
+            ],
+            _ => &[("ip", Key::Ip), ("path", Key::Path), ("user", Key::User), ("status", Key::Status)],
+        };
+        let name = options.key.as_deref().unwrap_or("ip");
+        let Some(&(_, key)) = known.iter().find(|(known, _)| *known == name) else {
+            let known = known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+            return Err(Error::UnknownField {
+                path: format!("{path} ({format})"),
+                what: "key",
+                name: name.into(),
+                known,
+            });
+        };
+        Ok(Self { format, key, time: AccessTime::default(), scratch: Vec::new() })
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
+    pub(crate) fn scratch(&self) -> &[u8] {
+        &self.scratch
+    }
+
+    pub(crate) fn stamp(&mut self, line: &[u8]) -> Option<Stamp> {
+        self.time.find(line).map(|(_, _, stamp)| stamp)
+    }
+
+    pub(crate) fn parse(&mut self, line: &[u8], is_cut: bool) -> Result<Parsed, Skip> {
+        // A line may be wrapped in quotes as a whole.
+        let start = usize::from(line.first() == Some(&b'"'));
+        let end =
+            if start == 1 && line.len() > 1 && line.ends_with(b"\"") { line.len() - 1 } else { line.len() };
+        let Some((open, after, stamp)) = self.time.find(line) else {
+            let has_brackets = memchr(b'[', line).is_some();
+            return Err(if has_brackets { Skip::BadTime } else { Skip::Malformed });
+        };
+        let head = self.head(line, start..open).ok_or(Skip::Malformed)?;
+        let tail = self.tail(line, after..end);
+        let key = match self.key {
+            Key::Ip => Some(head.client),
+            Key::User => Some(head.user),
+            Key::Host => head.host,
+            Key::Status => tail.status,
+            Key::Path => tail.request.and_then(|request| path(line, request)),
+        };
+        let key = key.filter(|key| !matches!(line.get(key.clone()), None | Some(b"" | b"-")));
+        let key = key.ok_or(Skip::NoKey)?;
+        let is_rewritten = self.key == Key::Ip
+            && line.get(key.clone()).is_some_and(|text| address::normalize(text, &mut self.scratch));
+        let key = if is_rewritten { Place::Scratch } else { Place::Line(key) };
+        Ok(Parsed { key, n: 1, stamp, is_damaged: is_cut || !tail.is_whole })
+    }
+
+    fn head(&self, line: &[u8], range: Range<usize>) -> Option<Head> {
+        let mut rest = range.clone();
+        let mut word = || {
+            let length = memchr(b' ', line.get(rest.clone())?)?;
+            let word = rest.start..rest.start + length;
+            rest.start = word.end + 1;
+            (length > 0).then_some(word)
+        };
+        let host = if self.format == Format::Vhost { Some(word()?) } else { None };
+        let client = word()?;
+        let ident = word()?;
+        // The user may hold blanks, unless it then looks like fields that this format does not have.
+        let user = rest.start..range.end.checked_sub(1)?;
+        let text = line.get(user.clone()).filter(|text| !text.is_empty())?;
+        if line.get(user.end) != Some(&b' ') {
+            return None;
+        }
+        if text.contains(&b' ')
+            && (text.starts_with(b"- ") || text.contains(&b'"') || line.get(ident) != Some(b"-"))
+        {
+            return None;
+        }
+        let is_list = |client: &[u8]| client.contains(&b',') || client.contains(&b'"');
+        (!line.get(client.clone()).is_some_and(is_list)).then_some(Head { host, client, user })
+    }
+
+    /// ` "request" status bytes`, and for combined ` "referer" "agent"`, and whatever else is configured.
+    fn tail(&self, line: &[u8], range: Range<usize>) -> Tail {
+        let text = line.get(range.clone()).unwrap_or_default();
+        if !text.starts_with(b" \"") {
+            return Tail::default();
+        }
+        // A request may hold quotes of its own: its end is the one with a status behind it.
+        for close in memchr_iter(b'"', text).skip(1) {
+            let rest = text.get(close + 1..).unwrap_or_default();
+            let Some(status) = status_length(rest) else { continue };
+            let place = |range: Range<usize>, by: usize| range.start + by..range.end + by;
+            let after = rest.get(1 + status..).unwrap_or_default();
+            return Tail {
+                request: Some(place(2..close, range.start)),
+                status: Some(place(close + 2..close + 2 + status, range.start)),
+                is_whole: is_whole_after_status(after, self.format == Format::Combined),
+            };
+        }
+        let request = memchr(b'"', text.get(2..).unwrap_or_default());
+        Tail { request: request.map(|length| range.start + 2..range.start + 2 + length), ..Tail::default() }
+    }
+}
+
+/// The length of a status behind a blank: three digits or `-`, then a blank or the end.
+fn status_length(text: &[u8]) -> Option<usize> {
+    let is_end = |b: Option<&u8>| b.is_none_or(|&b| b == b' ');
+    match text {
+        [b' ', a, b, c, ..] if [a, b, c].iter().all(|b| b.is_ascii_digit()) => {
+            is_end(text.get(4)).then_some(3)
+        }
+        [b' ', b'-', ..] => is_end(text.get(2)).then_some(1),
+        _ => None,
+    }
+}
+
+/// ` bytes`, then quoted fields that are all closed; at least one of those where `needs_quoted`.
+fn is_whole_after_status(text: &[u8], needs_quoted: bool) -> bool {
+    let Some(text) = text.strip_prefix(b" ") else { return false };
+    let bytes = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    let bytes = if text.first() == Some(&b'-') { 1 } else { bytes };
+    let rest = text.get(bytes..).unwrap_or_default();
+    let starts_well = bytes > 0 && if needs_quoted { rest.starts_with(b" \"") } else { is_end(rest) };
+    starts_well && quotes_are_closed(rest)
+}
+
+fn is_end(rest: &[u8]) -> bool {
+    rest.first().is_none_or(|&b| b == b' ')
+}
+
+fn quotes_are_closed(text: &[u8]) -> bool {
+    let mut quotes = 0u32;
+    let mut escapes = 0u32;
+    for &b in text {
+        quotes += u32::from(b == b'"');
+        escapes += u32::from(b == b'\\');
+    }
+    if escapes > 0 {
+        quotes = 0;
+        let mut bytes = text.iter();
+        while let Some(b) = bytes.next() {
+            match b {
+                b'\\' => drop(bytes.next()),
+                b'"' => quotes += 1,
+                _ => {}
+            }
+        }
+    }
+    quotes.is_multiple_of(2)
+}
+
+/// The target of a request without its query.
+fn path(line: &[u8], request: Range<usize>) -> Option<Range<usize>> {
+    let text = line.get(request.clone())?;
+    let start = memchr(b' ', text)? + 1;
+    let target = text.get(start..)?;
+    let length = target.iter().position(|b| matches!(b, b' ' | b'?')).unwrap_or(target.len());
+    Some(request.start + start..request.start + start + length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REST: &str = "[17/May/2015:10:05:03 +0000] \"GET /a?b=c HTTP/1.1\" 200 12";
+
+    fn read(format: Format, key: &str, line: &str) -> Result<(String, bool), Skip> {
+        let options = Options { key: Some(key.into()), ..Options::default() };
+        let mut parser = Access::new(format, "test", &options).unwrap();
+        let parsed = parser.parse(line.as_bytes(), false)?;
+        let key = match parsed.key {
+            Place::Line(range) => line[range].to_string(),
+            Place::Scratch => String::from_utf8(parser.scratch).unwrap(),
+        };
+        Ok((key, parsed.is_damaged))
+    }
+
+    fn check(format: Format, line: &str, expected: Result<&str, Skip>) {
+        assert_eq!(read(format, "ip", line).map(|(key, _)| key), expected.map(String::from), "{line}");
+    }
+
+    #[test]
+    fn the_client_is_the_key() {
+        check(Format::Common, &format!("192.0.2.1 - - {REST}"), Ok("192.0.2.1"));
+        check(Format::Common, &format!("192.0.2.1 - ann {REST}"), Ok("192.0.2.1"));
+        check(Format::Common, &format!("192.0.2.1 - Ann Lee {REST}"), Ok("192.0.2.1"));
+        check(Format::Common, &format!("[2001:DB8::1] - - {REST}"), Ok("2001:db8::1"));
+        check(Format::Vhost, &format!("example.com:80 ::1 - - {REST}"), Ok("::1"));
+    }
+
+    #[test]
+    fn a_line_of_another_form_is_no_event_rather_than_a_wrong_key() {
+        check(Format::Common, &format!("192.0.2.1 {REST}"), Err(Skip::Malformed));
+        check(Format::Common, &format!("192.0.2.1 - {REST}"), Err(Skip::Malformed));
+        check(Format::Common, &format!("example.com 192.0.2.1 - - {REST}"), Err(Skip::Malformed));
+        check(Format::Common, &format!("192.0.2.1, 192.0.2.2 - - {REST}"), Err(Skip::Malformed));
+        check(
+            Format::Common,
+            &format!("\"192.0.2.1, 192.0.2.2\" 192.0.2.3 - - {REST}"),
+            Err(Skip::Malformed),
+        );
+        check(Format::Common, "192.0.2.1 - - [yesterday] \"GET / HTTP/1.1\" 200 12", Err(Skip::BadTime));
+        check(Format::Common, "192.0.2.1 - - \"GET / HTTP/1.1\" 200 12", Err(Skip::Malformed));
+        check(Format::Common, &format!("- - - {REST}"), Err(Skip::NoKey));
+    }
+
+    #[test]
+    fn any_field_can_be_the_key() {
+        let line = format!("example.com 192.0.2.1 - ann {REST}");
+        for (key, expected) in
+            [("ip", "192.0.2.1"), ("path", "/a"), ("user", "ann"), ("host", "example.com"), ("status", "200")]
+        {
+            assert_eq!(read(Format::Vhost, key, &line), Ok((expected.into(), false)));
+        }
+        let anonymous = format!("192.0.2.1 - - {REST}");
+        assert_eq!(read(Format::Common, "user", &anonymous), Err(Skip::NoKey));
+        let error =
+            Access::new(Format::Common, "a.log", &Options { key: Some("host".into()), ..Options::default() });
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "a.log (common) has no key \"host\": it has ip, path, user, status"
+        );
+    }
+
+    #[test]
+    fn a_cut_line_is_an_event_and_is_told_from_a_whole_one() {
+        let whole = format!("192.0.2.1 - - {REST} \"http://example.com/\" \"agent (\\\"x\\\")\" \"-\"");
+        assert_eq!(read(Format::Combined, "ip", &whole), Ok(("192.0.2.1".into(), false)));
+        let time_ends = whole.find(']').unwrap() + 1;
+        for cut in time_ends..whole.len() {
+            let read = read(Format::Combined, "ip", &whole[..cut]).map(|(_, is_damaged)| is_damaged);
+            // Cut between two fields, the line is one that could have been written like that.
+            let looks_whole = whole[..cut].ends_with("com/\"")
+                || whole[..cut].ends_with("com/\" ")
+                || whole[..cut].ends_with("\\\")\"")
+                || whole[..cut].ends_with("\\\")\" ");
+            assert_eq!(read, Ok(!looks_whole), "{}", &whole[..cut]);
+        }
+    }
+
+    #[test]
+    fn odd_requests_are_whole_lines() {
+        for request in ["", "-", "\\x16\\x03\\x01", "GET /a\"b HTTP/1.0", "GET /\\\" HTTP/1.1", "GET /"] {
+            let line = format!("192.0.2.1 - - [17/May/2015:10:05:03 +0000] \"{request}\" 400 -");
+            assert_eq!(read(Format::Common, "ip", &line), Ok(("192.0.2.1".into(), false)), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_wrapped_in_quotes_is_read_as_if_it_were_not() {
+        let line = format!("\"192.0.2.1 - - {REST} \"-\" \"agent\"\"");
+        assert_eq!(read(Format::Combined, "ip", &line), Ok(("192.0.2.1".into(), false)));
+    }
+}

@@ -1,0 +1,262 @@
+//! CSV and TSV: a first line of names, then a line per event.
+
+use super::{Format, Options, Parsed, Place};
+use crate::TimeUnit;
+use crate::address;
+use crate::error::Error;
+use crate::event::Skip;
+use crate::time::{self, Stamp};
+use csv_core::ReadRecordResult;
+use memchr::memchr;
+use std::ops::Range;
+
+/// The usual names of a time column, the likeliest first.
+const TIMES: [&str; 12] = [
+    "time",
+    "timestamp",
+    "ts",
+    "@timestamp",
+    "datetime",
+    "date_time",
+    "event_time",
+    "op_time",
+    "epoch",
+    "time_local",
+    "time_iso8601",
+    "start_time",
+];
+/// The usual names of a column that is not an address and yet the key.
+const KEYS: [&str; 1] = ["key"];
+/// The usual names of a client's address, the likeliest first.
+const ADDRESSES: [&str; 12] = [
+    "ip",
+    "client_ip",
+    "clientip",
+    "client",
+    "remote_addr",
+    "remote_ip",
+    "c-ip",
+    "src_ip",
+    "source_ip",
+    "remote_host",
+    "address",
+    "host",
+];
+
+#[derive(Debug)]
+pub(crate) struct Table {
+    delimiter: u8,
+    header: Vec<u8>,
+    columns: usize,
+    time: usize,
+    key: usize,
+    weight: Option<usize>,
+    is_address: bool,
+    unit: TimeUnit,
+    fields: Fields,
+    scratch: Vec<u8>,
+}
+
+impl Table {
+    pub(crate) fn new(delimiter: u8, header: &[u8], path: &str, options: &Options) -> Result<Self, Error> {
+        let mut fields = Fields::default();
+        fields.split(header, delimiter);
+        let names: Vec<String> = (0..fields.len())
+            .map(|i| String::from_utf8_lossy(fields.get(i, header).unwrap_or_default()).trim().to_string())
+            .collect();
+        let named = |name: &str| names.iter().position(|known| known.eq_ignore_ascii_case(name));
+        let known = || names.iter().filter(|name| !name.is_empty()).cloned().collect::<Vec<_>>().join(", ");
+        let column = |what, chosen: &Option<String>, usual: &[&[&str]]| match chosen {
+            Some(name) => named(name).ok_or_else(|| Error::UnknownField {
+                path: path.into(),
+                what: "column",
+                name: name.clone(),
+                known: known(),
+            }),
+            None => usual
+                .iter()
+                .copied()
+                .flatten()
+                .find_map(|name| named(name))
+                .ok_or_else(|| Error::NoColumn { path: path.into(), what, known: known() }),
+        };
+        let time = column("time", &options.time, &[&TIMES])?;
+        let key = column("key", &options.key, &[&KEYS, &ADDRESSES])?;
+        let weight = match &options.weight {
+            Some(_) => Some(column("weight", &options.weight, &[])?),
+            None => None,
+        };
+        let is_address =
+            names.get(key).is_some_and(|key| ADDRESSES.iter().any(|name| name.eq_ignore_ascii_case(key)));
+        Ok(Self {
+            delimiter,
+            header: header.to_vec(),
+            columns: names.len(),
+            time,
+            key,
+            weight,
+            is_address,
+            unit: options.time_unit,
+            fields,
+            scratch: Vec::new(),
+        })
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        if self.delimiter == b'\t' { Format::Tsv } else { Format::Csv }
+    }
+
+    pub(crate) fn scratch(&self) -> &[u8] {
+        &self.scratch
+    }
+
+    pub(crate) fn parse(&mut self, line: &[u8]) -> Result<Parsed, Skip> {
+        if line == self.header {
+            return Err(Skip::Header);
+        }
+        if !self.fields.split(line, self.delimiter) {
+            return Err(Skip::Malformed);
+        }
+        let field = |column| self.fields.get(column, line).map(<[u8]>::trim_ascii);
+        let time = field(self.time).ok_or(Skip::Malformed)?;
+        let stamp: Stamp = time::read_any(time, self.unit).ok_or(Skip::BadTime)?;
+        let key = field(self.key).ok_or(Skip::Malformed)?;
+        if matches!(key, b"" | b"-") {
+            return Err(Skip::NoKey);
+        }
+        let n = match self.weight {
+            None => 1,
+            Some(column) => {
+                let text = field(column).ok_or(Skip::Malformed)?;
+                std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or(Skip::BadNumber)?
+            }
+        };
+        let is_rewritten = self.is_address && address::normalize(key, &mut self.scratch);
+        if !is_rewritten {
+            self.scratch.clear();
+            self.scratch.extend_from_slice(key);
+        }
+        Ok(Parsed { key: Place::Scratch, n, stamp, is_damaged: self.fields.len() < self.columns })
+    }
+}
+
+/// The fields of one line.
+#[derive(Debug, Default)]
+struct Fields {
+    places: Vec<Range<usize>>,
+    /// The fields of a line with quotes, without them.
+    unquoted: Vec<u8>,
+    has_quotes: bool,
+}
+
+impl Fields {
+    /// Finds the fields of a line; `false` where a quote is not closed.
+    fn split(&mut self, line: &[u8], delimiter: u8) -> bool {
+        self.places.clear();
+        self.has_quotes = delimiter == b',' && memchr(b'"', line).is_some();
+        if self.has_quotes {
+            return self.split_quoted(line, delimiter);
+        }
+        let mut start = 0;
+        for end in memchr::memchr_iter(delimiter, line).chain([line.len()]) {
+            self.places.push(start..end);
+            start = end + 1;
+        }
+        true
+    }
+
+    fn split_quoted(&mut self, line: &[u8], delimiter: u8) -> bool {
+        self.unquoted.clear();
+        self.unquoted.resize(line.len() + 1, 0);
+        let mut ends = vec![0; line.len() + 2];
+        let mut reader = csv_core::ReaderBuilder::new().delimiter(delimiter).build();
+        let (mut read, mut wrote, mut fields) = (0, 0, 0);
+        loop {
+            // An empty input tells the reader that this was the end.
+            let input = line.get(read..).unwrap_or_default();
+            let (output, places) = (self.unquoted.get_mut(wrote..), ends.get_mut(fields..));
+            let (Some(output), Some(places)) = (output, places) else { return false };
+            let (result, r, w, f) = reader.read_record(input, output, places);
+            (read, wrote, fields) = (read + r, wrote + w, fields + f);
+            match result {
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::Record | ReadRecordResult::End => break,
+                ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => return false,
+            }
+        }
+        let mut start = 0;
+        for &end in ends.iter().take(fields) {
+            self.places.push(start..end);
+            start = end;
+        }
+        memchr::memchr_iter(b'"', line).count().is_multiple_of(2)
+    }
+
+    fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    fn get<'a>(&'a self, field: usize, line: &'a [u8]) -> Option<&'a [u8]> {
+        let place = self.places.get(field)?.clone();
+        if self.has_quotes { self.unquoted.get(place) } else { line.get(place) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(header: &str, options: &Options) -> Result<Table, Error> {
+        let delimiter = if header.contains('\t') { b'\t' } else { b',' };
+        Table::new(delimiter, header.as_bytes(), "t.csv", options)
+    }
+
+    fn check(header: &str, line: &str, expected: Result<(&str, u64, u64), Skip>) {
+        let options = Options { weight: header.contains(",n").then(|| "n".into()), ..Options::default() };
+        let mut table = table(header, &options).unwrap();
+        let read = table.parse(line.as_bytes()).map(|parsed| {
+            let secs = parsed.stamp.at.as_nanos() / 1_000_000_000;
+            (String::from_utf8_lossy(table.scratch()).into_owned(), parsed.n, secs)
+        });
+        assert_eq!(read, expected.map(|(key, n, secs)| (key.to_string(), n, secs)), "{line}");
+    }
+
+    #[test]
+    fn columns_are_found_by_their_usual_names_in_any_order() {
+        check("time,key", "5,a", Ok(("a", 1, 5)));
+        check("Key,size,TIME", "a,9,5", Ok(("a", 1, 5)));
+        check(
+            "host\tlogname\ttime",
+            "h.example.com\t-\t804571201\t\t",
+            Ok(("h.example.com", 1, 804_571_201)),
+        );
+        check("client_ip,timestamp", "::FFFF:1.2.3.4,1970-01-01T00:00:05Z", Ok(("1.2.3.4", 1, 5)));
+    }
+
+    #[test]
+    fn quoted_fields_may_hold_commas_and_quotes() {
+        check("time,key,n", "\"5\",\"a,\"\"b\"\"\",3", Ok(("a,\"b\"", 3, 5)));
+        check("\"time\",\"key\"", "5,\"a\"", Ok(("a", 1, 5)));
+        check("time,key", "5,\"a", Err(Skip::Malformed));
+    }
+
+    #[test]
+    fn a_line_that_lacks_something_is_skipped_with_its_reason() {
+        check("time,key", "time,key", Err(Skip::Header));
+        check("time,key", "5", Err(Skip::Malformed));
+        check("time,key", "soon,a", Err(Skip::BadTime));
+        check("time,key", "5,", Err(Skip::NoKey));
+        check("time,key", "5,-", Err(Skip::NoKey));
+        check("time,key,n", "5,a,-1", Err(Skip::BadNumber));
+        check("time,key,n", "5,a,18446744073709551615", Ok(("a", u64::MAX, 5)));
+    }
+
+    #[test]
+    fn a_table_whose_columns_cannot_be_told_says_what_to_type() {
+        let error = table("when,key", &Options::default()).unwrap_err().to_string();
+        assert_eq!(error, "t.csv: which column is the time? Say --time NAME; its columns are when, key");
+        let options = Options { key: Some("lba".into()), ..Options::default() };
+        let error = table("time,lbn", &options).unwrap_err().to_string();
+        assert_eq!(error, "t.csv has no column \"lba\": it has time, lbn");
+    }
+}
