@@ -43,8 +43,8 @@ struct FileInput {
 pub struct Overview {
     /// Lines of all files.
     pub lines: u64,
-    /// The most digits of a second that a time has, of all files.
-    pub digits: u8,
+    /// The most digits of a second that a time has, of all files; `None` if there was no time.
+    pub digits: Option<u8>,
     /// The furthest that a line's time lies behind an earlier line's of the same file.
     pub lag: Duration,
 }

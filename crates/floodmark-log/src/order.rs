@@ -58,8 +58,8 @@ impl Decoder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Overlook {
     pub(crate) lines: u64,
-    /// The most digits of a second that a time has.
-    pub(crate) digits: u8,
+    /// The most digits of a second that a time has; `None` if there was none.
+    pub(crate) digits: Option<u8>,
     /// The furthest that a time lies behind an earlier line's.
     pub(crate) lag: Duration,
 }
@@ -84,7 +84,7 @@ pub(crate) fn look_over(
         {
             found.lines += 1;
             let Some(stamp) = parser.stamp(buffer.line(&line)) else { continue };
-            found.digits = found.digits.max(stamp.digits);
+            found.digits = found.digits.max(Some(stamp.digits));
             found.lag = found.lag.max(newest.saturating_since(stamp.at));
             newest = newest.max(stamp.at);
         }
@@ -229,7 +229,7 @@ impl Ordered {
         Self::Sorted(Box::new(Reordered {
             events,
             lag: over.lag,
-            digits: over.digits,
+            digits: over.digits.unwrap_or(0),
             keys: IndexSet::new(),
             held: Vec::new(),
             next: 0,

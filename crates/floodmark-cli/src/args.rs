@@ -1,0 +1,196 @@
+//! What can be typed.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use floodmark::{Form, Rate, parse_duration};
+use floodmark_log::{Format, Options, TimeUnit};
+use std::io::{IsTerminal, stdin};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Counts events per key in sliding windows: finds hot keys in logs and streams, and replays limits over them.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Hot(HotArgs),
+    Replay(ReplayArgs),
+}
+
+/// Which keys were hit N times or more within T, when, and how hard?
+///
+/// Windows slide: a burst is found wherever its edges fall. Each key is reported in episodes, from the event that
+/// reached the mark to the first instant below it. Files are put in the order of their times; a pipe is read as it
+/// comes, and an episode is printed the moment it starts.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  floodmark hot --mark 100/5s access.log
+  floodmark hot --mark 20/1m --key user --top 10 access.log access.log.1
+  tail -f access.log | floodmark hot --mark 100/5s -
+  zcat access.log.2.gz | floodmark hot --mark 100/5s --output jsonl - | jq .")]
+pub(crate) struct HotArgs {
+    /// Report keys with this many or more within this time, such as 100/5s, 20/1m or 1000/1h30m
+    #[arg(long, value_name = "N/TIME", default_value = "100/5s")]
+    pub(crate) mark: Rate,
+    /// An episode is over after this long below the mark [default: the mark's time]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) cool: Option<Duration>,
+    /// In a stream, events further than this behind their key's newest are too late [default: no bound but the window]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) late: Option<Duration>,
+    /// Also list the K keys with the highest count in any window
+    #[arg(long, value_name = "K")]
+    pub(crate) top: Option<usize>,
+    /// Exit with 1 if any key was hot
+    #[arg(long)]
+    pub(crate) fail_if_hot: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArgs,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// What would a limit of N per T have rejected?
+///
+/// Every event is a request at its own time. Rejected requests are not counted against the limit. Several limits are
+/// one decision: a request passes if all have room, and consumes nothing anywhere if one has not.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  floodmark replay --limit 10/1s access.log
+  floodmark replay --limit 10/10s --limit 100/1m --key ip access.log access.log.1")]
+pub(crate) struct ReplayArgs {
+    /// At most this many within this time, such as 10/10s; may be given more than once
+    #[arg(long = "limit", value_name = "N/TIME", required = true)]
+    pub(crate) limits: Vec<Rate>,
+    /// Report every key, not only those with a rejection
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArgs,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Args, Debug)]
+#[group(multiple = false)]
+pub(crate) struct FormArgs {
+    /// Count exactly, from a log of times (the default)
+    #[arg(long)]
+    exact: bool,
+    /// Count in N slices per window, in constant memory per key: never too few, at most a slice too many
+    #[arg(long, value_name = "N")]
+    slices: Option<u32>,
+}
+
+impl FormArgs {
+    pub(crate) fn form(&self) -> Form {
+        self.slices.map_or(Form::Exact, Form::Slices)
+    }
+
+    /// The number of slices, if the count is not exact.
+    pub(crate) fn slices(&self) -> Option<u32> {
+        self.slices
+    }
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct InputArgs {
+    /// Logs, tables or streams of keys; - is standard input. Several are one input
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The key: ip, path, user, host, status, or the name of a column [default: the client's address of a log, the key
+    /// of a stream]
+    #[arg(long, value_name = "FIELD")]
+    key: Option<String>,
+    /// How the lines are written [default: told from the first ones]
+    #[arg(long, value_parser = PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>()))]
+    format: Option<Format>,
+    /// The column that holds the time [default: told from its name]
+    #[arg(long, value_name = "NAME")]
+    time: Option<String>,
+    /// The column that holds how many units a line stands for [default: each line is one]
+    #[arg(long, value_name = "NAME")]
+    weight: Option<String>,
+    /// The unit of times that are plain numbers [default: told from their size]
+    #[arg(long, value_name = "UNIT")]
+    time_unit: Option<Unit>,
+    /// Count a file that is named twice twice
+    #[arg(long)]
+    count_twice: bool,
+    /// Show the first K lines that were skipped, on standard error
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub(crate) show_skipped: usize,
+    /// Exit with 2 if any line was skipped (other than blank lines and headers)
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Unit {
+    S,
+    Ms,
+    Us,
+    Ns,
+}
+
+impl InputArgs {
+    /// The inputs that were named, or standard input where something is piped in.
+    pub(crate) fn paths(&self, command: &str) -> anyhow::Result<Vec<PathBuf>> {
+        if !self.files.is_empty() {
+            return Ok(self.files.clone());
+        }
+        if stdin().is_terminal() {
+            anyhow::bail!("no input: name a file, as in floodmark {command} access.log, or pipe one in");
+        }
+        Ok(vec![PathBuf::from("-")])
+    }
+
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            format: self.format,
+            key: self.key.clone(),
+            time: self.time.clone(),
+            weight: self.weight.clone(),
+            time_unit: match self.time_unit {
+                None => TimeUnit::Auto,
+                Some(Unit::S) => TimeUnit::Seconds,
+                Some(Unit::Ms) => TimeUnit::Millis,
+                Some(Unit::Us) => TimeUnit::Micros,
+                Some(Unit::Ns) => TimeUnit::Nanos,
+            },
+            count_twice: self.count_twice,
+            examples: self.show_skipped,
+        }
+    }
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// A table to read, or JSON lines or CSV to process (docs/output.md)
+    #[arg(long, value_enum, default_value_t = Output::Table)]
+    pub(crate) output: Output,
+    /// Colour in the table; NO_COLOR is honoured
+    #[arg(long, value_enum, default_value_t = clap::ColorChoice::Auto)]
+    pub(crate) color: clap::ColorChoice,
+    /// No progress bar
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    Table,
+    Jsonl,
+    Csv,
+}

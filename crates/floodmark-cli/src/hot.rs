@@ -1,0 +1,197 @@
+//! `floodmark hot`: which keys reached the mark, when, and how hard?
+
+use crate::Verdict;
+use crate::args::HotArgs;
+use crate::report::{Column, HOT_COLUMNS, Key, Record, Report, Summary, Table, millis};
+use crate::session::Session;
+use crate::text::{counted, grouped, safe};
+use anyhow::Result;
+use floodmark::{Cooled, Count, Detector, Form, Hit, KeyPeak, Step, Timestamp, format_duration};
+use floodmark_log::{Consumer, Event, Tally};
+
+pub(crate) fn run(args: &HotArgs) -> Result<Verdict> {
+    let mut detector = Detector::builder(args.mark).form(args.form.form());
+    if let Some(cool) = args.cool {
+        detector = detector.cool(cool);
+    }
+    if let Some(late) = args.late {
+        detector = detector.late(late);
+    }
+    let detector = detector.build()?;
+    let session = Session::open("hot", &args.input, &args.output)?;
+    if session.is_faulty_throughout() {
+        return Ok(Verdict::Faulty);
+    }
+    session.check_tick(detector.window(), args.form.slices())?;
+    let report =
+        Report::new(&args.output, HOT_COLUMNS, session.bar(), session.digits(), session.has_streams())?;
+    let mut hot = Hot { detector, args, report, episodes: 0 };
+    hot.begin()?;
+    let (tally, verdict) = session.read(&mut hot)?;
+    let was_hot = hot.episodes > 0;
+    hot.finish(&tally)?;
+    Ok(if verdict == Verdict::Done && was_hot && args.fail_if_hot { Verdict::Hot } else { verdict })
+}
+
+struct Hot<'a> {
+    detector: Detector,
+    args: &'a HotArgs,
+    report: Report,
+    episodes: u64,
+}
+
+/// Episodes as they end; of a stream, also as they begin.
+const EPISODES: Table = Table(&[
+    Column::Left("HOT FROM", 20),
+    Column::Right("FOR", 8),
+    Column::Right("PEAK", 9),
+    Column::Right("PEAK AT", 9),
+    Column::Right("TOTAL", 11),
+    Column::Left("KEY", 0),
+]);
+
+const TOP: Table =
+    Table(&[Column::Right("HIGHEST", 15), Column::Left("REACHED AT", 20), Column::Left("KEY", 0)]);
+
+impl Consumer for Hot<'_> {
+    type Error = anyhow::Error;
+
+    fn event(&mut self, event: &Event<'_>) -> Result<()> {
+        let Hit { step, is_due, .. } = self.detector.hit_at(event.key, event.n, event.at);
+        if is_due || !matches!(step, Step::Cold | Step::Still) {
+            self.report.note_digits(event.digits);
+            if is_due {
+                self.poll(event.at)?;
+            }
+            match step {
+                Step::Hot { count, cooled } => {
+                    if let Some(cooled) = cooled {
+                        self.cooled(event.key, &cooled)?;
+                    }
+                    self.hot(event.key, event.at, count)?;
+                }
+                Step::Cooled(cooled) => self.cooled(event.key, &cooled)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn idle(&mut self, now: Timestamp) -> Result<()> {
+        self.poll(now)
+    }
+}
+
+impl Hot<'_> {
+    fn begin(&mut self) -> Result<()> {
+        let mark = self.detector.mark();
+        let window = format_duration(self.detector.window());
+        let how = match self.args.form.form() {
+            Form::Slices(n) => format!("{n} slices: at least LO, at most HI; the numbers are HI"),
+            _ => "exact".into(),
+        };
+        self.report.line(&format!("Keys with {} or more in any {window} ({how})", grouped(mark.limit())))?;
+        if self.detector.window() != mark.window() {
+            self.report.line(&format!("The window is rounded up to {window}, a multiple of its slices."))?;
+        }
+        self.report.line("")?;
+        self.report.line(&EPISODES.head())
+    }
+
+    fn poll(&mut self, now: Timestamp) -> Result<()> {
+        self.detector.poll(now).iter().try_for_each(|(key, cooled)| self.cooled(key, cooled))
+    }
+
+    fn hot(&mut self, key: &[u8], at: Timestamp, count: Count) -> Result<()> {
+        self.episodes += 1;
+        let at = self.report.time(at);
+        if self.report.is_table() {
+            if self.report.is_live() {
+                let row = [at, "now".into(), grouped(count.hi), String::new(), String::new(), safe(key)];
+                self.report.line(&EPISODES.row(&row))?;
+            }
+            return Ok(());
+        }
+        let (key, mark) = (Key::new(key), self.detector.mark().to_string());
+        self.report.record(&Record::Hot { key, mark, at, lo: count.lo, hi: count.hi })
+    }
+
+    fn cooled(&mut self, key: &[u8], cooled: &Cooled) -> Result<()> {
+        let &Cooled { from, until, peak, peak_at, total } = cooled;
+        if self.report.is_table() {
+            let row = [
+                self.report.time(from),
+                format_duration(until.saturating_since(from)),
+                grouped(peak),
+                format!("+{}", format_duration(peak_at.saturating_since(from))),
+                grouped(total),
+                safe(key),
+            ];
+            return self.report.line(&EPISODES.row(&row));
+        }
+        let (from, until) = (self.report.time(from), self.report.time(until));
+        let (peak_at, mark) = (self.report.time(peak_at), self.detector.mark().to_string());
+        self.report.record(&Record::Cooled { key: Key::new(key), mark, from, until, peak, peak_at, total })
+    }
+
+    fn finish(mut self, tally: &Tally) -> Result<()> {
+        for (key, cooled) in self.detector.finish() {
+            self.cooled(&key, &cooled)?;
+        }
+        if self.episodes == 0 && self.report.is_table() {
+            self.report.line("none")?;
+        }
+        self.top()?;
+        self.report.line("")?;
+        let stats = self.detector.stats();
+        let summary = Summary {
+            tally,
+            late_counted: stats.late_counted,
+            too_late: stats.too_late,
+            keys: self.detector.len() as u64,
+        };
+        summary.write(&mut self.report)?;
+        self.report.finish()
+    }
+
+    fn top(&mut self) -> Result<()> {
+        let window = format_duration(self.detector.window());
+        let Some(k) = self.args.top else {
+            if self.episodes == 0
+                && let Some(KeyPeak { key, peak }) = self.detector.top(1).first()
+            {
+                let (key, at) = (safe(key), self.report.time(peak.at));
+                let highest = grouped(peak.hi);
+                self.report.line(&format!(
+                    "The highest count was {highest}, of {key} at {at}; --top 10 shows more."
+                ))?;
+            }
+            return Ok(());
+        };
+        self.report.line("")?;
+        let keys = counted(k as u64, "key");
+        self.report.line(&format!("The {keys} with the highest count in any {window}"))?;
+        self.report.line("")?;
+        self.report.line(&TOP.head())?;
+        for KeyPeak { key, peak } in self.detector.top(k) {
+            let at = self.report.time(peak.at);
+            if self.report.is_table() {
+                let (lo, hi) = (grouped(peak.lo), grouped(peak.hi));
+                let highest = if peak.lo == peak.hi { hi } else { format!("{lo} to {hi}") };
+                self.report.line(&TOP.row(&[highest, at, safe(&key)]))?;
+            } else {
+                let window_ms = millis(self.detector.window());
+                let (max, max_lo, max_hi) = (peak.hi, peak.lo, peak.hi);
+                self.report.record(&Record::Top {
+                    key: Key::new(&key),
+                    window_ms,
+                    max,
+                    max_lo,
+                    max_hi,
+                    at,
+                })?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,192 @@
+//! `floodmark replay`: what would a limit have rejected?
+//!
+//! The live limiter decides on the log's own times. Beside it, two exact detectors per limit measure the most that
+//! was asked and the most that was admitted in any window: the second is a check of the first promise on real data.
+
+use crate::Verdict;
+use crate::args::ReplayArgs;
+use crate::report::{Column, Key, REPLAY_COLUMNS, Record, Report, Summary, Table};
+use crate::session::Session;
+use crate::text::{counted, grouped, safe};
+use anyhow::Result;
+use floodmark::{Detector, Form, Limiter, Rate, Timestamp};
+use floodmark_log::{Consumer, Event, Tally};
+use std::collections::HashMap;
+
+pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict> {
+    for rate in &args.limits {
+        anyhow::ensure!(rate.limit() > 0, "a limit of 0 rejects everything: use 1 or more");
+    }
+    let builder =
+        args.limits.iter().fold(Limiter::builder().form(args.form.form()), |b, &rate| b.limit(rate));
+    let limiter = builder.build()?;
+    let session = Session::open("replay", &args.input, &args.output)?;
+    if session.is_faulty_throughout() {
+        return Ok(Verdict::Faulty);
+    }
+    limiter.windows().try_for_each(|window| session.check_tick(window, args.form.slices()))?;
+    let report = Report::new(&args.output, REPLAY_COLUMNS, session.bar(), session.digits(), false)?;
+    let limits = args.limits.iter().map(|&rate| Measured::new(rate)).collect::<Result<_>>()?;
+    let mut replay = Replay { limiter, limits, keys: HashMap::new(), late: 0, args, report };
+    let (tally, verdict) = session.read(&mut replay)?;
+    replay.finish(&tally)?;
+    Ok(verdict)
+}
+
+struct Replay<'a> {
+    limiter: Limiter,
+    limits: Vec<Measured>,
+    keys: HashMap<Vec<u8>, OfKey>,
+    /// Units of requests that came after a newer one of their key.
+    late: u64,
+    args: &'a ReplayArgs,
+    report: Report,
+}
+
+/// One limit, and the highest counts under it.
+struct Measured {
+    rate: Rate,
+    asked: Detector,
+    admitted: Detector,
+}
+
+impl Measured {
+    fn new(rate: Rate) -> Result<Self> {
+        // They measure: a mark that no key reaches.
+        let mark = Rate::new(u64::MAX, rate.window())?;
+        let detector = || Detector::builder(mark).form(Form::Exact).build();
+        Ok(Self { rate, asked: detector()?, admitted: detector()? })
+    }
+}
+
+/// What one key asked for and got, in units.
+#[derive(Default)]
+struct OfKey {
+    asked: u64,
+    admitted: u64,
+    /// The limiter judges a late request at this time.
+    newest: Timestamp,
+    by_limit: Vec<Rejected>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Rejected {
+    units: u64,
+    first: Option<Timestamp>,
+    last: Option<Timestamp>,
+}
+
+impl Consumer for Replay<'_> {
+    type Error = anyhow::Error;
+
+    fn event(&mut self, event: &Event<'_>) -> Result<()> {
+        let &Event { key, n, at, digits } = event;
+        self.report.note_digits(digits);
+        let decision = self.limiter.check_at(key, n, at);
+        if !self.keys.contains_key(key) {
+            let by_limit = vec![Rejected::default(); self.limits.len()];
+            self.keys.insert(key.to_vec(), OfKey { by_limit, ..OfKey::default() });
+        }
+        let Some(of_key) = self.keys.get_mut(key) else { return Ok(()) };
+        if at < of_key.newest {
+            self.late = self.late.saturating_add(n);
+        }
+        of_key.asked = of_key.asked.saturating_add(n);
+        let by = decision.by();
+        if let Some(rejected) = by.and_then(|by| of_key.by_limit.get_mut(by)) {
+            rejected.units = rejected.units.saturating_add(n);
+            rejected.first = rejected.first.or(Some(at));
+            rejected.last = Some(at);
+        } else {
+            of_key.newest = of_key.newest.max(at);
+            of_key.admitted = of_key.admitted.saturating_add(n);
+        }
+        for limit in &self.limits {
+            limit.asked.hit_at(key, n, at);
+            if by.is_none() {
+                limit.admitted.hit_at(key, n, of_key.newest);
+            }
+        }
+        Ok(())
+    }
+
+    fn idle(&mut self, _now: Timestamp) -> Result<()> {
+        Ok(())
+    }
+}
+
+const KEYS: Table = Table(&[
+    Column::Right("REJECTED", 9),
+    Column::Right("OF ASKED", 9),
+    Column::Right("WORST ASKED", 11),
+    Column::Left("FIRST REJECTED", 20),
+    Column::Left("LAST REJECTED", 20),
+    Column::Left("KEY", 0),
+]);
+
+impl Replay<'_> {
+    fn finish(mut self, tally: &Tally) -> Result<()> {
+        for index in 0..self.limits.len() {
+            self.limit(index)?;
+        }
+        let keys = self.keys.len() as u64;
+        Summary { tally, late_counted: self.late, too_late: 0, keys }.write(&mut self.report)?;
+        self.report.finish()
+    }
+
+    /// The keys that a limit rejected requests of, the most first, and their sum.
+    fn limit(&mut self, index: usize) -> Result<()> {
+        let Some(limit) = self.limits.get(index) else { return Ok(()) };
+        let shown = limit.rate.to_string();
+        let of = |of_key: &OfKey| of_key.by_limit.get(index).copied().unwrap_or_default();
+        let (mut asked, mut admitted, mut rejected, mut keys_rejected) = (0u64, 0u64, 0u64, 0);
+        let mut rows = Vec::new();
+        for (key, of_key) in &self.keys {
+            let units = of(of_key).units;
+            asked = asked.saturating_add(of_key.asked);
+            admitted = admitted.saturating_add(of_key.admitted);
+            rejected = rejected.saturating_add(units);
+            keys_rejected += u64::from(units > 0);
+            if units > 0 || self.args.all {
+                rows.push((key, of_key, of(of_key)));
+            }
+        }
+        rows.sort_by(|(a, _, x), (b, _, y)| y.units.cmp(&x.units).then_with(|| a.cmp(b)));
+        self.report.line(&format!(
+            "{shown} would have rejected {} of {}, of {}",
+            grouped(rejected),
+            counted(asked, "request"),
+            counted(keys_rejected, "key"),
+        ))?;
+        self.report.line("")?;
+        if !rows.is_empty() {
+            self.report.line(&KEYS.head())?;
+        }
+        for (key, of_key, Rejected { units, first, last }) in rows {
+            let most = |detector: &Detector| detector.peak(key).map_or(0, |peak| peak.hi);
+            let (worst, worst_asked) = (most(&limit.admitted), most(&limit.asked));
+            let (first, last) = (first.map(|at| self.report.time(at)), last.map(|at| self.report.time(at)));
+            if self.report.is_table() {
+                let time = |time: Option<String>| time.unwrap_or_else(|| "-".into());
+                let (units, asked, most) = (grouped(units), grouped(of_key.asked), grouped(worst_asked));
+                self.report.line(&KEYS.row(&[units, asked, most, time(first), time(last), safe(key)]))?;
+                continue;
+            }
+            self.report.record(&Record::Replay {
+                key: Key::new(key),
+                limit: shown.clone(),
+                asked: of_key.asked,
+                admitted: of_key.admitted,
+                rejected: units,
+                first_rejected: first,
+                last_rejected: last,
+                worst,
+                worst_asked,
+            })?;
+        }
+        let keys = self.keys.len() as u64;
+        let total = Record::ReplayTotal { limit: shown, asked, admitted, rejected, keys, keys_rejected };
+        self.report.record(&total)?;
+        self.report.line("")
+    }
+}
