@@ -6,18 +6,11 @@ use crate::report::{Column, HOT_COLUMNS, Key, Record, Report, Summary, Table, mi
 use crate::session::Session;
 use crate::text::{counted, grouped, safe};
 use anyhow::Result;
-use floodmark::{Cooled, Count, Detector, Form, Hit, KeyPeak, Step, Timestamp, format_duration};
+use floodmark::{Batch, Change, Cooled, Count, Detector, Form, KeyPeak, Step, Timestamp, format_duration};
 use floodmark_log::{Consumer, Event, Tally};
 
 pub(crate) fn run(args: &HotArgs) -> Result<Verdict> {
-    let mut detector = Detector::builder(args.mark).form(args.form.form());
-    if let Some(cool) = args.cool {
-        detector = detector.cool(cool);
-    }
-    if let Some(late) = args.late {
-        detector = detector.late(late);
-    }
-    let detector = detector.build()?;
+    let detector = build(args)?;
     let session = Session::open("hot", &args.input, &args.output)?;
     if session.is_faulty_throughout() {
         return Ok(Verdict::Faulty);
@@ -25,7 +18,8 @@ pub(crate) fn run(args: &HotArgs) -> Result<Verdict> {
     session.check_tick(detector.window(), args.form.slices())?;
     let report =
         Report::new(&args.output, HOT_COLUMNS, session.bar(), session.digits(), session.has_streams())?;
-    let mut hot = Hot { detector, args, report, episodes: 0 };
+    let (batch, changes) = Default::default();
+    let mut hot = Hot { detector, args, report, episodes: 0, batch, changes };
     hot.begin()?;
     let (tally, verdict) = session.read(&mut hot)?;
     let was_hot = hot.episodes > 0;
@@ -33,12 +27,29 @@ pub(crate) fn run(args: &HotArgs) -> Result<Verdict> {
     Ok(if verdict == Verdict::Done && was_hot && args.fail_if_hot { Verdict::Hot } else { verdict })
 }
 
+fn build(args: &HotArgs) -> Result<Detector> {
+    let mut detector = Detector::builder(args.mark).form(args.form.form());
+    if let Some(cool) = args.cool {
+        detector = detector.cool(cool);
+    }
+    if let Some(late) = args.late {
+        detector = detector.late(late);
+    }
+    Ok(detector.build()?)
+}
+
 struct Hot<'a> {
     detector: Detector,
     args: &'a HotArgs,
     report: Report,
     episodes: u64,
+    /// Events that are still to be counted.
+    batch: Batch,
+    changes: Vec<Change>,
 }
+
+/// As many events are counted together.
+const BATCH: usize = 64;
 
 /// Episodes as they end; of a stream, also as they begin.
 const EPISODES: Table = Table(&[
@@ -57,28 +68,41 @@ impl Consumer for Hot<'_> {
     type Error = anyhow::Error;
 
     fn event(&mut self, event: &Event<'_>) -> Result<()> {
-        let Hit { step, is_due, .. } = self.detector.hit_at(event.key, event.n, event.at);
-        if is_due || !matches!(step, Step::Cold | Step::Still) {
-            self.report.note_digits(event.digits);
-            if is_due {
-                self.poll(event.at)?;
-            }
-            match step {
-                Step::Hot { count, cooled } => {
-                    if let Some(cooled) = cooled {
-                        self.cooled(event.key, &cooled)?;
-                    }
-                    self.hot(event.key, event.at, count)?;
-                }
-                Step::Cooled(cooled) => self.cooled(event.key, &cooled)?,
-                _ => {}
-            }
+        self.batch.push(event.key, event.n, event.at);
+        self.report.note_digits(event.digits);
+        if self.batch.len() < BATCH { Ok(()) } else { self.pause() }
+    }
+
+    fn pause(&mut self) -> Result<()> {
+        let mut changes = std::mem::take(&mut self.changes);
+        let newest = self.batch.newest();
+        let is_due = self.detector.hit_many(&self.batch, &mut changes);
+        for change in &changes {
+            self.change(change)?;
         }
-        Ok(())
+        self.changes = changes;
+        self.batch.clear();
+        if is_due { self.idle(newest) } else { Ok(()) }
     }
 
     fn idle(&mut self, now: Timestamp) -> Result<()> {
-        self.poll(now)
+        self.detector.poll(now).iter().try_for_each(|(key, cooled)| self.cooled(key, cooled))
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.detector = build(self.args)?;
+        self.episodes = 0;
+        self.batch.clear();
+        self.report.take_back();
+        Ok(())
+    }
+
+    fn release(&mut self) -> Result<()> {
+        self.report.release()
+    }
+
+    fn held(&self) -> usize {
+        self.report.held()
     }
 }
 
@@ -95,11 +119,22 @@ impl Hot<'_> {
             self.report.line(&format!("The window is rounded up to {window}, a multiple of its slices."))?;
         }
         self.report.line("")?;
-        self.report.line(&EPISODES.head())
+        self.report.line(&EPISODES.head())?;
+        self.report.keep();
+        Ok(())
     }
 
-    fn poll(&mut self, now: Timestamp) -> Result<()> {
-        self.detector.poll(now).iter().try_for_each(|(key, cooled)| self.cooled(key, cooled))
+    fn change(&mut self, change: &Change) -> Result<()> {
+        match change.hit.step {
+            Step::Hot { count, cooled } => {
+                if let Some(cooled) = cooled {
+                    self.cooled(&change.key, &cooled)?;
+                }
+                self.hot(&change.key, change.at, count)
+            }
+            Step::Cooled(cooled) => self.cooled(&change.key, &cooled),
+            _ => Ok(()),
+        }
     }
 
     fn hot(&mut self, key: &[u8], at: Timestamp, count: Count) -> Result<()> {

@@ -17,20 +17,24 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict> {
     for rate in &args.limits {
         anyhow::ensure!(rate.limit() > 0, "a limit of 0 rejects everything: use 1 or more");
     }
-    let builder =
-        args.limits.iter().fold(Limiter::builder().form(args.form.form()), |b, &rate| b.limit(rate));
-    let limiter = builder.build()?;
+    let (limiter, limits) = build(args)?;
     let session = Session::open("replay", &args.input, &args.output)?;
     if session.is_faulty_throughout() {
         return Ok(Verdict::Faulty);
     }
     limiter.windows().try_for_each(|window| session.check_tick(window, args.form.slices()))?;
     let report = Report::new(&args.output, REPLAY_COLUMNS, session.bar(), session.digits(), false)?;
-    let limits = args.limits.iter().map(|&rate| Measured::new(rate)).collect::<Result<_>>()?;
     let mut replay = Replay { limiter, limits, keys: HashMap::new(), late: 0, args, report };
     let (tally, verdict) = session.read(&mut replay)?;
     replay.finish(&tally)?;
     Ok(verdict)
+}
+
+fn build(args: &ReplayArgs) -> Result<(Limiter, Vec<Measured>)> {
+    let builder =
+        args.limits.iter().fold(Limiter::builder().form(args.form.form()), |b, &rate| b.limit(rate));
+    let limits = args.limits.iter().map(|&rate| Measured::new(rate)).collect::<Result<_>>()?;
+    Ok((builder.build()?, limits))
 }
 
 struct Replay<'a> {
@@ -110,8 +114,27 @@ impl Consumer for Replay<'_> {
         Ok(())
     }
 
+    fn pause(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     fn idle(&mut self, _now: Timestamp) -> Result<()> {
         Ok(())
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        (self.limiter, self.limits) = build(self.args)?;
+        self.keys.clear();
+        self.late = 0;
+        Ok(())
+    }
+
+    fn release(&mut self) -> Result<()> {
+        self.report.release()
+    }
+
+    fn held(&self) -> usize {
+        0
     }
 }
 

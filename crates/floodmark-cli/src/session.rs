@@ -5,7 +5,7 @@ use crate::args::{InputArgs, OutputArgs};
 use crate::text::{complain, counted, grouped, safe};
 use anyhow::{Context, Result};
 use floodmark::format_duration;
-use floodmark_log::{Consumer, Inputs, Overview, Phase, Progress, Tally, Watch};
+use floodmark_log::{Consumer, Inputs, Phase, Progress, Tally, Watch};
 use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -14,10 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Inputs that have been opened and looked over.
+/// Inputs that have been opened.
 pub(crate) struct Session {
     inputs: Inputs,
-    overview: Overview,
     bar: Bar,
     show_skipped: usize,
     is_strict: bool,
@@ -28,13 +27,12 @@ pub(crate) struct Session {
 impl Session {
     /// Opens the inputs and says what is wrong with those that can't be read.
     pub(crate) fn open(command: &str, input: &InputArgs, output: &OutputArgs) -> Result<Self> {
-        let mut inputs = Inputs::open(&input.paths(command)?, input.options());
+        let inputs = Inputs::open(&input.paths(command)?, input.options());
         inputs.notes().iter().for_each(|note| complain(note));
-        let mut bar = Bar::new(!output.no_progress)?;
-        let overview = inputs.look_over(&mut bar);
+        let bar = Bar::new(!output.no_progress)?;
         inputs.problems().iter().for_each(|problem| complain(&problem.to_string()));
         let told = inputs.problems().len();
-        Ok(Self { inputs, overview, bar, show_skipped: input.show_skipped, is_strict: input.strict, told })
+        Ok(Self { inputs, bar, show_skipped: input.show_skipped, is_strict: input.strict, told })
     }
 
     /// None of the inputs could be read; it has been said why.
@@ -47,9 +45,9 @@ impl Session {
         self.inputs.has_streams()
     }
 
-    /// The most digits of a second that a time has, as far as is known.
+    /// The most digits of a second that a time has, by the first lines.
     pub(crate) fn digits(&self) -> u8 {
-        self.overview.digits.unwrap_or(0)
+        self.inputs.digits().unwrap_or(0)
     }
 
     /// The progress bar, to be put aside while something is printed.
@@ -59,7 +57,7 @@ impl Session {
 
     /// Refuses a window, or slices, that the times of the input are too coarse for.
     pub(crate) fn check_tick(&self, window: Duration, slices: Option<u32>) -> Result<()> {
-        let Some(digits) = self.overview.digits else { return Ok(()) };
+        let Some(digits) = self.inputs.digits() else { return Ok(()) };
         let tick = Duration::from_nanos(10u64.pow(9 - u32::from(digits.min(9))));
         let (shown, tick_shown) = (format_duration(window), format_duration(tick));
         anyhow::ensure!(
@@ -136,8 +134,9 @@ impl Watch for Bar {
         if self.phase != Some(progress.phase) {
             self.phase = Some(progress.phase);
             let what = match progress.phase {
-                Phase::LookingOver => "looking over",
                 Phase::Reading => "counting",
+                Phase::LookingOver => "looking over",
+                Phase::Sorting => "sorting",
             };
             let style = "{msg:12} {bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
             self.bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());

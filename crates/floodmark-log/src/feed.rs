@@ -4,6 +4,9 @@ use crate::event::Event;
 use floodmark::Timestamp;
 
 /// Takes the events of all inputs, one after another.
+///
+/// Files are read in the hope that they are in order, so what they told may have to be taken back: until
+/// [`release`](Self::release), a consumer holds back what it would print.
 pub trait Consumer {
     /// What may go wrong in it; reading ends there.
     type Error;
@@ -14,6 +17,12 @@ pub trait Consumer {
     /// Its own.
     fn event(&mut self, event: &Event<'_>) -> Result<(), Self::Error>;
 
+    /// No further event is at hand for now: whatever was collected is to be counted.
+    ///
+    /// # Errors
+    /// Its own.
+    fn pause(&mut self) -> Result<(), Self::Error>;
+
     /// No event has come for a moment, and by the stream's own time it is `now`.
     ///
     /// Called only for live streams, whose times are those of the clock on the wall.
@@ -21,6 +30,21 @@ pub trait Consumer {
     /// # Errors
     /// Its own.
     fn idle(&mut self, now: Timestamp) -> Result<(), Self::Error>;
+
+    /// The files are out of order: all events so far are void, and come again in the order of their times.
+    ///
+    /// # Errors
+    /// Its own.
+    fn restart(&mut self) -> Result<(), Self::Error>;
+
+    /// The events so far stand, and so will those to come.
+    ///
+    /// # Errors
+    /// Its own.
+    fn release(&mut self) -> Result<(), Self::Error>;
+
+    /// How many bytes are held back.
+    fn held(&self) -> usize;
 }
 
 /// Watches the reading, some thousand lines at a time.
@@ -51,8 +75,10 @@ pub struct Progress {
 /// A pass over the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
+    /// For their events, in the hope that they are in order.
+    Reading,
     /// For their times alone, to know how far out of order they are.
     LookingOver,
-    /// For their events.
-    Reading,
+    /// For their events, which are put in order.
+    Sorting,
 }

@@ -3,18 +3,14 @@
 use crate::detect::detect;
 use crate::error::Error;
 use crate::event::Tally;
-use crate::feed::{Consumer, Phase, Progress, Watch};
+use crate::feed::{Consumer, Watch};
+use crate::files;
 use crate::format::{Options, Parser};
-use crate::lines::LineBuffer;
-use crate::order::{Decoder, FileEvents, Ordered, Overlook, look_over};
+use crate::order::FileInput;
 use crate::stream::{self, Stream};
-use floodmark::Timestamp;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Several files and streams as one input.
 ///
@@ -26,35 +22,21 @@ pub struct Inputs {
     streams: Vec<Stream>,
     problems: Vec<Error>,
     notes: Vec<String>,
-}
-
-#[derive(Debug)]
-struct FileInput {
-    path: String,
-    file: File,
-    parser: Parser,
-    start: u64,
-    length: u64,
-    over: Overlook,
-}
-
-/// What the files hold, before their events are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Overview {
-    /// Lines of all files.
-    pub lines: u64,
-    /// The most digits of a second that a time has, of all files; `None` if there was no time.
-    pub digits: Option<u8>,
-    /// The furthest that a line's time lies behind an earlier line's of the same file.
-    pub lag: Duration,
+    digits: Option<u8>,
 }
 
 impl Inputs {
     /// Opens every path; `-` is standard input.
     #[must_use]
     pub fn open(paths: &[PathBuf], options: Options) -> Self {
-        let mut inputs =
-            Self { options, files: Vec::new(), streams: Vec::new(), problems: Vec::new(), notes: Vec::new() };
+        let mut inputs = Self {
+            options,
+            files: Vec::new(),
+            streams: Vec::new(),
+            problems: Vec::new(),
+            notes: Vec::new(),
+            digits: None,
+        };
         let mut seen: Vec<(same_file::Handle, &Path)> = Vec::new();
         for path in paths {
             let handle = if path.as_os_str() == "-" {
@@ -119,7 +101,8 @@ impl Inputs {
             sample.truncate(memchr::memrchr(b'\n', &sample).unwrap_or(sample.len()));
         }
         let parser = detect(&sample, &path, &self.options)?;
-        self.files.push(FileInput { path, file, parser, start, length, over: Overlook::default() });
+        self.digits = self.digits.max(digits_of(&sample, &parser));
+        self.files.push(FileInput { path, file, parser, start, length });
         Ok(())
     }
 
@@ -147,29 +130,10 @@ impl Inputs {
         !self.streams.is_empty()
     }
 
-    /// Reads the times of all files, so that [`read`](Self::read) knows what it must hold to put them in order.
-    ///
-    /// Cost: one pass over the files, about a third of the time that reading them takes.
-    pub fn look_over(&mut self, watch: &mut dyn Watch) -> Overview {
-        let total = self.files.iter().map(|file| file.length).sum();
-        let mut bytes = 0;
-        let mut overview = Overview::default();
-        for mut input in std::mem::take(&mut self.files) {
-            match input.look_over(|read| {
-                bytes += read;
-                watch.progress(Progress { phase: Phase::LookingOver, bytes, total });
-                !watch.should_stop()
-            }) {
-                Ok(()) => {
-                    overview.lines += input.over.lines;
-                    overview.digits = overview.digits.max(input.over.digits);
-                    overview.lag = overview.lag.max(input.over.lag);
-                    self.files.push(input);
-                }
-                Err(source) => self.problems.push(Error::Io { path: input.path.into(), source }),
-            }
-        }
-        overview
+    /// The most digits of a second that a time has among the files' first lines; `None` if there was none.
+    #[must_use]
+    pub fn digits(&self) -> Option<u8> {
+        self.digits
     }
 
     /// Hands every event to `consumer`: first those of all files, merged in the order of their times, then those of
@@ -183,11 +147,12 @@ impl Inputs {
         consumer: &mut C,
         watch: &mut dyn Watch,
     ) -> Result<(Tally, Vec<Error>), C::Error> {
-        let mut tally = self.read_files(consumer, watch)?;
+        let examples = self.options.examples;
+        let mut tally = files::read(self.files, examples, &mut self.problems, consumer, watch)?;
+        consumer.release()?;
         if !self.streams.is_empty() && !watch.should_stop() {
-            let streams = std::mem::take(&mut self.streams);
-            let streamed = stream::read(streams, &self.options, consumer, watch);
-            tally.add(streamed.tally, self.options.examples);
+            let streamed = stream::read(self.streams, &self.options, consumer, watch);
+            tally.add(streamed.tally, examples);
             self.problems.extend(streamed.problems);
             if let Some(error) = streamed.error {
                 return Err(error);
@@ -195,84 +160,12 @@ impl Inputs {
         }
         Ok((tally, self.problems))
     }
-
-    fn read_files<C: Consumer>(
-        &mut self,
-        consumer: &mut C,
-        watch: &mut dyn Watch,
-    ) -> Result<Tally, C::Error> {
-        let total = self.files.iter().map(|file| file.length).sum();
-        let mut sources = Vec::new();
-        for input in std::mem::take(&mut self.files) {
-            let path = PathBuf::from(&input.path);
-            match input.into_events(self.options.examples) {
-                Ok(events) => sources.push(events),
-                Err(source) => self.problems.push(Error::Io { path, source }),
-            }
-        }
-        let mut problems = Vec::new();
-        let mut advance = |sources: &mut Vec<Ordered>, index: usize| {
-            let source = sources.get_mut(index)?;
-            source.advance().unwrap_or_else(|error| {
-                problems.push(Error::Io { path: PathBuf::from(&source.decoder().path), source: error });
-                None
-            })
-        };
-        let mut next: BinaryHeap<Reverse<(Timestamp, usize)>> = BinaryHeap::new();
-        for index in 0..sources.len() {
-            next.extend(advance(&mut sources, index).map(|at| Reverse((at, index))));
-        }
-        let mut events = 0u64;
-        while let Some(Reverse((_, index))) = next.pop() {
-            // This source's events are next as long as no other's are earlier.
-            let until = next.peek().map(|Reverse(next)| *next);
-            loop {
-                if let Some(event) = sources.get(index).and_then(Ordered::event) {
-                    consumer.event(&event)?;
-                }
-                events += 1;
-                if events.is_multiple_of(4096) {
-                    let bytes = sources.iter().map(|source| source.decoder().buffer.taken_in()).sum();
-                    watch.progress(Progress { phase: Phase::Reading, bytes, total });
-                    if watch.should_stop() {
-                        next.clear();
-                        break;
-                    }
-                }
-                match advance(&mut sources, index) {
-                    Some(at) if until.is_none_or(|until| (at, index) <= until) => {}
-                    Some(at) => {
-                        next.push(Reverse((at, index)));
-                        break;
-                    }
-                    None => break,
-                }
-            }
-        }
-        self.problems.extend(problems);
-        let mut tally = Tally::default();
-        for source in sources {
-            tally.add(source.into_tally(), self.options.examples);
-        }
-        Ok(tally)
-    }
 }
 
-impl FileInput {
-    fn look_over(&mut self, on_read: impl FnMut(u64) -> bool) -> io::Result<()> {
-        self.file.seek(SeekFrom::Start(self.start))?;
-        let reader = self.file.by_ref().take(self.length);
-        self.over = look_over(reader, &mut self.parser, on_read)?;
-        Ok(())
-    }
-
-    fn into_events(self, examples: usize) -> io::Result<Ordered> {
-        let (path, parser) = (self.path, self.parser);
-        let decoder =
-            Decoder { path, parser, buffer: LineBuffer::default(), tally: Tally::default(), examples };
-        let events = FileEvents::new(decoder, self.file, self.start, self.length)?;
-        Ok(Ordered::new(events, &self.over))
-    }
+/// The most digits of a second among the times of some lines.
+fn digits_of(sample: &[u8], parser: &Parser) -> Option<u8> {
+    let mut parser = parser.clone();
+    sample.split(|&b| b == b'\n').filter_map(|line| parser.stamp(line)).map(|stamp| stamp.digits).max()
 }
 
 /// Standard input, where it is a file that was redirected.

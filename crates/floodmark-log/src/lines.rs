@@ -4,8 +4,8 @@ use memchr::memchr;
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// Room for a thousand lines of an access log.
-const START_BYTES: usize = 256 << 10;
+/// Small enough that lines are still in the cache when they are read, large enough for some hundreds of them.
+const START_BYTES: usize = 64 << 10;
 /// A longer line is cut here and the rest of it passed over, so that one line cannot take all memory.
 pub(crate) const MAX_LINE: usize = 1 << 20;
 
@@ -47,6 +47,11 @@ impl LineBuffer {
     /// All bytes ever taken in.
     pub(crate) fn taken_in(&self) -> u64 {
         self.taken_in
+    }
+
+    /// All bytes that were given out as lines, with their ends.
+    pub(crate) fn given_out(&self) -> u64 {
+        self.taken_in - (self.end - self.start) as u64
     }
 
     /// A first line without the byte order mark that some editors put there.

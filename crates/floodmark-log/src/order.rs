@@ -1,78 +1,52 @@
 //! A file's events in the order of their times.
 //!
 //! ```text
-//! look over    how far back do the times go?             lag = max over lines of (newest before it - its time)
-//! lag = 0      hand each event on as it is read
-//! lag > 0      hold events; whatever is at or before newest - lag can't be preceded any more: sort, hand on
+//! read          in the hope that the file is in order; one that is takes no more than this
+//! out of order  start again:
+//!   look over   how far back do the times go?   lag = max over lines of (newest before it - its time)
+//!   sort        hold events; whatever is at or before newest - lag can't be preceded any more: hand it on
 //! ```
-//! So a file in order costs no memory, one that is out of order by seconds holds seconds of it, and one that was
-//! shuffled is held as a whole, at 24 bytes per event and its distinct keys once.
+//! So a file in order is read once and costs no memory, one that is out of order by seconds holds seconds of it, and
+//! one that was shuffled is held as a whole, at 24 bytes per event and its distinct keys once.
 
-use crate::event::{Event, Tally};
-use crate::format::{Parsed, Parser};
-use crate::lines::{Line, LineBuffer};
+use crate::decoder::Decoder;
+use crate::event::Event;
+use crate::format::Parser;
+use crate::lines::LineBuffer;
 use floodmark::Timestamp;
 use indexmap::IndexSet;
 use std::fs::File;
-use std::io::{self, Read, Seek, Take};
-use std::time::Duration;
+use std::io::{self, Read, Seek, SeekFrom, Take};
 
-/// Turns the bytes of one input into events.
+/// A file that can be read more than once.
 #[derive(Debug)]
-pub(crate) struct Decoder {
+pub(crate) struct FileInput {
     pub(crate) path: String,
+    pub(crate) file: File,
     pub(crate) parser: Parser,
-    pub(crate) buffer: LineBuffer,
-    pub(crate) tally: Tally,
-    pub(crate) examples: usize,
+    pub(crate) start: u64,
+    /// What there was when it was opened, even if the file grows.
+    pub(crate) length: u64,
 }
 
-impl Decoder {
-    /// The next event of the lines that are in the buffer; with `is_last`, of an unfinished last line too.
-    pub(crate) fn next_event(&mut self, is_last: bool) -> Option<(Line, Parsed)> {
-        loop {
-            let line = match self.buffer.next_line() {
-                Some(line) => line,
-                None if is_last => self.buffer.last_line()?,
-                None => return None,
-            };
-            self.tally.lines += 1;
-            let line = if self.tally.lines == 1 { self.buffer.without_mark(line) } else { line };
-            match self.parser.parse(self.buffer.line(&line), line.is_cut) {
-                Ok(parsed) => {
-                    self.tally.count(parsed.n, parsed.stamp.at, parsed.is_damaged);
-                    return Some((line, parsed));
-                }
-                Err(skip) => self.tally.skip(skip, &self.path, self.buffer.line(&line), self.examples),
-            }
-        }
-    }
-
-    pub(crate) fn event<'a>(&'a self, (line, parsed): &(Line, Parsed)) -> Event<'a> {
-        let key = self.parser.key(&parsed.key, self.buffer.line(line));
-        Event { key, n: parsed.n, at: parsed.stamp.at, digits: parsed.stamp.digits }
+impl FileInput {
+    /// How far its times go back, in nanoseconds.
+    pub(crate) fn look_over(&mut self, on_read: impl FnMut(u64) -> bool) -> io::Result<u64> {
+        self.file.seek(SeekFrom::Start(self.start))?;
+        lag((&self.file).take(self.length), &mut self.parser, Timestamp::EPOCH, on_read)
     }
 }
 
-/// What looking a file over told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Overlook {
-    pub(crate) lines: u64,
-    /// The most digits of a second that a time has; `None` if there was none.
-    pub(crate) digits: Option<u8>,
-    /// The furthest that a time lies behind an earlier line's.
-    pub(crate) lag: Duration,
-}
-
-/// Reads the times of a file; `on_read` is told of the bytes and says whether to go on.
-pub(crate) fn look_over(
+/// How far the times of lines lie behind earlier ones, and behind `newest`; `on_read` is told of the bytes and says
+/// whether to go on.
+fn lag(
     mut reader: impl Read,
     parser: &mut Parser,
+    newest: Timestamp,
     mut on_read: impl FnMut(u64) -> bool,
-) -> io::Result<Overlook> {
+) -> io::Result<u64> {
     let mut buffer = LineBuffer::default();
-    let mut found = Overlook::default();
-    let mut newest = Timestamp::EPOCH;
+    let (mut newest, mut lag) = (newest.as_nanos(), 0);
     let mut is_last = false;
     while !is_last {
         let before = buffer.taken_in();
@@ -82,14 +56,27 @@ pub(crate) fn look_over(
         }
         while let Some(line) = buffer.next_line().or_else(|| if is_last { buffer.last_line() } else { None })
         {
-            found.lines += 1;
             let Some(stamp) = parser.stamp(buffer.line(&line)) else { continue };
-            found.digits = found.digits.max(Some(stamp.digits));
-            found.lag = found.lag.max(newest.saturating_since(stamp.at));
-            newest = newest.max(stamp.at);
+            let at = stamp.at.as_nanos();
+            lag = lag.max(newest.saturating_sub(at));
+            newest = newest.max(at);
         }
     }
-    Ok(found)
+    Ok(lag)
+}
+
+/// Why a source has no next event although it is not at its end.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    /// The next one is earlier than one before it.
+    OutOfOrder,
+    Io(io::Error),
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
 }
 
 /// A file's events in the order of its lines.
@@ -97,32 +84,36 @@ pub(crate) fn look_over(
 pub(crate) struct FileEvents {
     pub(crate) decoder: Decoder,
     reader: Take<File>,
-    current: Option<(Line, Parsed)>,
+    start: u64,
+    length: u64,
     is_at_end: bool,
 }
 
 impl FileEvents {
-    /// Reads `length` bytes from `start` on: what was looked over, even if the file has grown since.
-    pub(crate) fn new(decoder: Decoder, mut file: File, start: u64, length: u64) -> io::Result<Self> {
-        file.seek(io::SeekFrom::Start(start))?;
-        Ok(Self { decoder, reader: file.take(length), current: None, is_at_end: false })
+    pub(crate) fn new(mut input: FileInput, examples: usize) -> io::Result<Self> {
+        input.file.seek(SeekFrom::Start(input.start))?;
+        let reader = input.file.take(input.length);
+        let decoder = Decoder::new(input.path, input.parser, examples);
+        Ok(Self { decoder, reader, start: input.start, length: input.length, is_at_end: false })
     }
 
+    /// The file, to be read again.
+    fn rewind(self) -> FileInput {
+        let Decoder { path, parser, .. } = self.decoder;
+        FileInput { path, file: self.reader.into_inner(), parser, start: self.start, length: self.length }
+    }
+
+    #[inline]
     fn advance(&mut self) -> io::Result<Option<Timestamp>> {
         loop {
-            self.current = self.decoder.next_event(self.is_at_end);
-            if let Some((_, parsed)) = &self.current {
-                return Ok(Some(parsed.stamp.at));
+            if let Some(at) = self.decoder.advance(self.is_at_end) {
+                return Ok(Some(at));
             }
             if self.is_at_end {
                 return Ok(None);
             }
             self.is_at_end = !self.decoder.buffer.fill(&mut self.reader)?;
         }
-    }
-
-    fn event(&self) -> Option<Event<'_>> {
-        self.current.as_ref().map(|current| self.decoder.event(current))
     }
 }
 
@@ -143,7 +134,8 @@ const _: () = assert!(size_of::<Held>() == 24, "docs/performance.md states 24 by
 #[derive(Debug)]
 pub(crate) struct Reordered {
     events: FileEvents,
-    lag: Duration,
+    lag: u64,
+    /// The most digits of a second so far.
     digits: u8,
     keys: IndexSet<Box<[u8]>>,
     /// Sorted up to `ready`; handed on up to `next`.
@@ -152,13 +144,18 @@ pub(crate) struct Reordered {
     ready: usize,
     /// Sort when this many are held.
     enough: usize,
-    newest: Timestamp,
+    newest: u64,
 }
 
 /// So many at least are held before they are sorted, so that sorting is amortised over many.
 const ENOUGH: usize = 1 << 14;
 
 impl Reordered {
+    fn new(events: FileEvents, lag: u64) -> Self {
+        let (keys, held) = (IndexSet::new(), Vec::new());
+        Self { events, lag, digits: 0, keys, held, next: 0, ready: 0, enough: ENOUGH, newest: 0 }
+    }
+
     fn advance(&mut self) -> io::Result<Option<Timestamp>> {
         self.next += 1;
         if self.next >= self.ready {
@@ -170,22 +167,18 @@ impl Reordered {
     fn refill(&mut self) -> io::Result<()> {
         self.held.drain(..self.ready);
         (self.next, self.ready) = (0, 0);
-        while self.ready == 0 {
-            let is_end = !self.read_enough()?;
+        let mut is_end = false;
+        while self.ready == 0 && !is_end {
+            is_end = !self.read_enough()?;
             for (place, held) in self.held.iter_mut().enumerate() {
                 held.place = place as u32;
             }
             self.held.sort_unstable_by_key(|held| (held.at, held.place));
-            let safe = Timestamp::from_nanos(
-                self.newest.as_nanos().saturating_sub(self.lag.as_nanos().try_into().unwrap_or(u64::MAX)),
-            );
+            let safe = Timestamp::from_nanos(self.newest.saturating_sub(self.lag));
             self.ready =
                 if is_end { self.held.len() } else { self.held.partition_point(|held| held.at <= safe) };
             // Twice what has to stay: so every event is sorted a few times at most.
             self.enough = ENOUGH.max((self.held.len() - self.ready) * 2);
-            if is_end {
-                break;
-            }
         }
         Ok(())
     }
@@ -196,12 +189,13 @@ impl Reordered {
             if self.events.advance()?.is_none() {
                 return Ok(false);
             }
-            let Some(Event { key, n, at, .. }) = self.events.event() else { return Ok(false) };
+            let Event { key, n, at, digits } = self.events.decoder.event();
             let key = match self.keys.get_index_of(key) {
                 Some(key) => key,
                 None => self.keys.insert_full(key.into()).0,
             };
-            self.newest = self.newest.max(at);
+            self.digits = self.digits.max(digits);
+            self.newest = self.newest.max(at.as_nanos());
             self.held.push(Held { at, n, key: key as u32, place: 0 });
         }
         Ok(true)
@@ -214,58 +208,83 @@ impl Reordered {
     }
 }
 
-/// A file's events, in order either way.
+/// A file's events in the order of their times, whichever way that takes.
 #[derive(Debug)]
 pub(crate) enum Ordered {
-    AsIs(Box<FileEvents>),
+    /// As it is read; the time is that of the newest event, which the next must not precede.
+    AsIs(Box<FileEvents>, Timestamp),
     Sorted(Box<Reordered>),
 }
 
 impl Ordered {
-    pub(crate) fn new(events: FileEvents, over: &Overlook) -> Self {
-        if over.lag.is_zero() {
-            return Self::AsIs(Box::new(events));
-        }
-        Self::Sorted(Box::new(Reordered {
-            events,
-            lag: over.lag,
-            digits: over.digits.unwrap_or(0),
-            keys: IndexSet::new(),
-            held: Vec::new(),
-            next: 0,
-            ready: 0,
-            enough: ENOUGH,
-            newest: Timestamp::EPOCH,
-        }))
+    pub(crate) fn as_is(events: FileEvents) -> Self {
+        Self::AsIs(Box::new(events), Timestamp::EPOCH)
+    }
+
+    pub(crate) fn sorted(events: FileEvents, lag: u64) -> Self {
+        Self::Sorted(Box::new(Reordered::new(events, lag)))
     }
 
     /// Goes to the next event and tells its time.
-    pub(crate) fn advance(&mut self) -> io::Result<Option<Timestamp>> {
+    #[inline]
+    pub(crate) fn advance(&mut self) -> Result<Option<Timestamp>, Stopped> {
         match self {
-            Self::AsIs(events) => events.advance(),
-            Self::Sorted(events) => events.advance(),
+            Self::AsIs(events, newest) => {
+                let next = events.advance()?;
+                if let Some(at) = next {
+                    if at < *newest {
+                        return Err(Stopped::OutOfOrder);
+                    }
+                    *newest = at;
+                }
+                Ok(next)
+            }
+            Self::Sorted(events) => Ok(events.advance()?),
         }
     }
 
     /// The event that the last `advance` went to.
+    #[inline]
     pub(crate) fn event(&self) -> Option<Event<'_>> {
         match self {
-            Self::AsIs(events) => events.event(),
+            Self::AsIs(events, _) => Some(events.decoder.event()),
             Self::Sorted(events) => events.event(),
         }
     }
 
     pub(crate) fn decoder(&self) -> &Decoder {
         match self {
-            Self::AsIs(events) => &events.decoder,
+            Self::AsIs(events, _) => &events.decoder,
             Self::Sorted(events) => &events.events.decoder,
         }
     }
 
-    pub(crate) fn into_tally(self) -> Tally {
+    fn into_events(self) -> FileEvents {
         match self {
-            Self::AsIs(events) => events.decoder.tally,
-            Self::Sorted(events) => events.events.decoder.tally,
+            Self::AsIs(events, _) => *events,
+            Self::Sorted(events) => events.events,
         }
+    }
+
+    pub(crate) fn into_decoder(self) -> Decoder {
+        self.into_events().decoder
+    }
+
+    /// The file, to be read again.
+    pub(crate) fn rewind(self) -> FileInput {
+        self.into_events().rewind()
+    }
+
+    /// Whether the rest of the file is in order too.
+    pub(crate) fn is_in_order_to_its_end(&mut self, on_read: impl FnMut(u64) -> bool) -> io::Result<bool> {
+        let Self::AsIs(events, newest) = self else { return Ok(true) };
+        let rest = events.start + events.decoder.buffer.given_out();
+        let mut parser = events.decoder.parser.clone();
+        let file = events.reader.get_mut();
+        let here = file.stream_position()?;
+        file.seek(SeekFrom::Start(rest))?;
+        let lag = lag(file.take(events.start + events.length - rest), &mut parser, *newest, on_read)?;
+        events.reader.get_mut().seek(SeekFrom::Start(here))?;
+        Ok(lag == 0)
     }
 }

@@ -2,13 +2,12 @@
 //!
 //! A stream cannot be looked over, and it is never held back: its events are handed on in the order of its lines.
 
+use crate::decoder::Decoder;
 use crate::detect::detect;
 use crate::error::Error;
 use crate::event::Tally;
 use crate::feed::{Consumer, Watch};
 use crate::format::Options;
-use crate::lines::LineBuffer;
-use crate::order::Decoder;
 use floodmark::{Clock, SystemClock, Timestamp};
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -172,11 +171,11 @@ impl Reading<'_> {
         }
         let State::Known(decoder) = &mut lane.state else { return Ok(()) };
         let mut newest = None;
-        while let Some(found) = decoder.next_event(is_last) {
-            let event = decoder.event(&found);
-            newest = Some(event.at);
-            consumer.event(&event)?;
+        while let Some(at) = decoder.advance(is_last) {
+            newest = Some(at);
+            consumer.event(&decoder.event())?;
         }
+        consumer.pause()?;
         if is_last {
             lane.state = State::Over(std::mem::take(&mut decoder.tally));
         }
@@ -201,10 +200,9 @@ fn begin(path: &str, sample: &[u8], is_last: bool, options: &Options) -> Option<
     };
     match detect(lines, path, options) {
         Ok(parser) => {
-            let mut buffer = LineBuffer::default();
-            buffer.push(sample);
-            let (path, examples) = (path.to_string(), options.examples);
-            Some(Ok(Decoder { path, parser, buffer, tally: Tally::default(), examples }))
+            let mut decoder = Decoder::new(path.to_string(), parser, options.examples);
+            decoder.buffer.push(sample);
+            Some(Ok(decoder))
         }
         Err(Error::UnknownFormat { .. }) if may_wait => None,
         Err(error) => Some(Err(error)),

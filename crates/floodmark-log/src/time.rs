@@ -6,7 +6,7 @@ use jiff::civil::{Date, DateTime, Time};
 use std::fmt::Write;
 
 /// A time as a line has it: nanoseconds since the epoch, and the digits of a second it was written with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) at: Timestamp,
     pub(crate) digits: u8,
@@ -16,7 +16,7 @@ pub(crate) struct Stamp {
 ///
 /// The calendar is asked once per day and zone: of a line like the one before it, only the six digits of the clock
 /// are read. `day` holds the day and the zone of the last one asked for, as they were written.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct AccessTime {
     day: [u8; 12],
     zone: [u8; 6],
@@ -31,21 +31,24 @@ impl AccessTime {
     /// Finds the bracketed time in a line: the place of its `[`, the place after its `]`, and the time.
     pub(crate) fn find(&mut self, line: &[u8]) -> Option<(usize, usize, Stamp)> {
         // A user name or a bracketed address may hold a `[` before it; a few tries are enough.
-        for open in memchr::memchr_iter(b'[', line).take(4) {
-            let text = line.get(open + 1..)?;
-            if text.get(LENGTH) == Some(&b']')
-                && let Some(at) = self.read(text)
-            {
-                return Some((open, open + LENGTH + 2, Stamp { at, digits: 0 }));
-            }
-            if let Some(length) = memchr::memchr(b']', text.get(..48).unwrap_or(text))
-                && let Some(stamp) =
-                    text.get(..length).and_then(|text| read_access(text).or_else(|| read_iso(text)))
-            {
-                return Some((open, open + length + 2, stamp));
-            }
+        memchr::memchr_iter(b'[', line).take(4).find_map(|open| {
+            let (after, stamp) = self.read_at(line, open)?;
+            Some((open, after, stamp))
+        })
+    }
+
+    /// Reads the time whose `[` stands at `open`: the place after its `]`, and the time.
+    pub(crate) fn read_at(&mut self, line: &[u8], open: usize) -> Option<(usize, Stamp)> {
+        let text = line.get(open + 1..)?;
+        if text.get(LENGTH) == Some(&b']')
+            && let Some(at) = self.read(text)
+        {
+            return Some((open + LENGTH + 2, Stamp { at, digits: 0 }));
         }
-        None
+        let length = memchr::memchr(b']', text.get(..48).unwrap_or(text))?;
+        let text = text.get(..length)?;
+        let stamp = read_access(text).or_else(|| read_iso(text))?;
+        Some((open + length + 2, stamp))
     }
 
     /// The usual form, from the day that is known.

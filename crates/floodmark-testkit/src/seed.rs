@@ -11,6 +11,12 @@
 //! The sum is what [`lo`](crate::model::SlowCount::lo) is in the model: a burst that fits into `W` but not into
 //! the sum's shorter stretch is missed. (With several threads it loses events as well, when two of them start
 //! over or move on at once; that is not modelled.)
+//!
+//! [`Burst`] is the case to measure it by.
+
+mod burst;
+
+pub use burst::{Burst, Spread};
 
 /// One key's window of the first seed. Times are milliseconds.
 #[derive(Clone, Debug)]

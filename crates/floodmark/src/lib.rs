@@ -51,7 +51,7 @@
 //! | [`Form::Exact`] | none | `L` |
 //! | [`Form::Slices`] | `lo <= E <= hi`; `hi - lo` is one slice | `L`, by deciding on `hi` |
 //!
-//! Both are checked against a slow model that keeps every event (`tests/model.rs`).
+//! Both are checked against a slow model that keeps every event (`tests/model/`).
 //!
 //! # Consistency
 //! Every type here is `Send + Sync`; checking and adding is one step under one short lock, and no lock is held
@@ -68,7 +68,8 @@ mod window;
 
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use error::Error;
-pub use hot::{Cooled, Detector, DetectorBuilder, DetectorStats, Hit, KeyPeak, Peak, Step};
+pub use hot::{Change, Cooled, Detector, DetectorBuilder, DetectorStats, Hit, KeyPeak, Peak, Step};
 pub use limit::{Decision, Limiter, LimiterBuilder, LimiterStats, Quota};
 pub use rate::{Rate, format_duration, parse_duration};
+pub use table::Batch;
 pub use window::{Count, Form, Placed};

@@ -16,56 +16,67 @@ use floodmark::Timestamp;
 use floodmark_log::format_time;
 use indicatif::ProgressBar;
 use serde_json::Value;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 /// Where records go.
+///
+/// They are held back until [`release`](Self::release), because a file that turns out to be out of order makes them
+/// void.
 pub(crate) struct Report {
-    sink: Sink,
+    output: Output,
+    /// The columns of all the command's records, for CSV.
+    columns: &'static [&'static str],
+    /// What was written and not yet sent on.
+    pending: Vec<u8>,
+    /// The part of it that stands whatever comes: what was written before the first event.
+    prelude: usize,
+    is_released: bool,
+    /// Each record is wanted at once, not when a buffer is full.
+    is_live: bool,
+    out: AutoStream<io::Stdout>,
     bar: ProgressBar,
     /// The most digits of a second that a time has had so far.
     digits: u8,
-    /// Each record is wanted at once, not when a buffer is full.
-    is_live: bool,
 }
 
-enum Sink {
-    Table(BufWriter<AutoStream<io::Stdout>>),
-    Jsonl(BufWriter<io::Stdout>),
-    Csv { writer: Box<csv::Writer<io::Stdout>>, columns: &'static [&'static str] },
-}
+/// So much is sent on at once.
+const BUFFER: usize = 64 << 10;
 
 impl Report {
-    /// `columns`: those of all the command's records, for CSV.
     pub(crate) fn new(
-        output: &OutputArgs,
+        args: &OutputArgs,
         columns: &'static [&'static str],
         bar: ProgressBar,
         digits: u8,
         is_live: bool,
     ) -> Result<Self> {
-        let stdout = io::stdout();
-        let sink = match output.output {
-            Output::Table => {
-                let choice = match output.color {
-                    clap::ColorChoice::Auto => anstream::ColorChoice::Auto,
-                    clap::ColorChoice::Always => anstream::ColorChoice::Always,
-                    clap::ColorChoice::Never => anstream::ColorChoice::Never,
-                };
-                Sink::Table(BufWriter::new(AutoStream::new(stdout, choice)))
-            }
-            Output::Jsonl => Sink::Jsonl(BufWriter::new(stdout)),
-            Output::Csv => {
-                let mut writer = Box::new(csv::Writer::from_writer(stdout));
-                writer.write_record(columns)?;
-                Sink::Csv { writer, columns }
-            }
+        let choice = match args.color {
+            // Colour is for tables; whatever else there is in other outputs is data.
+            _ if args.output != Output::Table => anstream::ColorChoice::AlwaysAnsi,
+            clap::ColorChoice::Auto => anstream::ColorChoice::Auto,
+            clap::ColorChoice::Always => anstream::ColorChoice::Always,
+            clap::ColorChoice::Never => anstream::ColorChoice::Never,
         };
-        Ok(Self { sink, bar, digits, is_live })
+        let mut report = Self {
+            output: args.output,
+            columns,
+            pending: Vec::new(),
+            prelude: 0,
+            is_released: false,
+            is_live,
+            out: AutoStream::new(io::stdout(), choice),
+            bar,
+            digits,
+        };
+        if report.output == Output::Csv {
+            report.csv_row(columns)?;
+        }
+        Ok(report)
     }
 
     /// It is a table, to be read by people: records are not wanted.
     pub(crate) fn is_table(&self) -> bool {
-        matches!(self.sink, Sink::Table(_))
+        self.output == Output::Table
     }
 
     /// Each record is wanted at once.
@@ -84,40 +95,67 @@ impl Report {
 
     /// Writes a record to JSON lines or CSV; nothing to a table.
     pub(crate) fn record(&mut self, record: &Record) -> Result<()> {
-        let is_live = self.is_live;
-        let sink = &mut self.sink;
-        self.bar.suspend(|| match sink {
-            Sink::Table(_) => Ok(()),
-            Sink::Jsonl(out) => {
-                let line = serde_json::to_string(record)?;
-                writeln!(out, "{}", escaped(&line))?;
-                if is_live { Ok(out.flush()?) } else { Ok(()) }
-            }
-            Sink::Csv { writer, columns } => {
+        match self.output {
+            Output::Table => return Ok(()),
+            Output::Jsonl => writeln!(self.pending, "{}", escaped(&serde_json::to_string(record)?))?,
+            Output::Csv => {
                 let record = serde_json::to_value(record)?;
-                writer.write_record(columns.iter().map(|column| cell(record.get(column))))?;
-                if is_live { Ok(writer.flush()?) } else { Ok(()) }
+                self.csv_row(self.columns.iter().map(|column| cell(record.get(column))))?;
             }
-        })
+        }
+        self.written()
     }
 
     /// Writes a line of a table; nothing to the other outputs.
     pub(crate) fn line(&mut self, line: &str) -> Result<()> {
-        let is_live = self.is_live;
-        let Sink::Table(out) = &mut self.sink else { return Ok(()) };
+        if self.is_table() {
+            writeln!(self.pending, "{line}")?;
+        }
+        self.written()
+    }
+
+    fn csv_row(&mut self, row: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<()> {
+        let mut writer = csv::WriterBuilder::new().buffer_capacity(512).from_writer(&mut self.pending);
+        writer.write_record(row)?;
+        Ok(writer.flush()?)
+    }
+
+    fn written(&mut self) -> Result<()> {
+        if self.is_released && (self.is_live || self.pending.len() >= BUFFER) { self.send() } else { Ok(()) }
+    }
+
+    fn send(&mut self) -> Result<()> {
+        let (pending, out) = (&mut self.pending, &mut self.out);
         self.bar.suspend(|| {
-            writeln!(out, "{line}")?;
-            if is_live { Ok(out.flush()?) } else { Ok(()) }
+            out.write_all(pending)?;
+            pending.clear();
+            Ok(out.flush()?)
         })
     }
 
+    /// What was written so far stands, whatever comes.
+    pub(crate) fn keep(&mut self) {
+        self.prelude = self.pending.len();
+    }
+
+    /// Forgets what was written since [`keep`](Self::keep).
+    pub(crate) fn take_back(&mut self) {
+        self.pending.truncate(self.prelude);
+    }
+
+    /// How much is held back.
+    pub(crate) fn held(&self) -> usize {
+        if self.is_released { 0 } else { self.pending.len() }
+    }
+
+    /// Nothing will be taken back any more.
+    pub(crate) fn release(&mut self) -> Result<()> {
+        self.is_released = true;
+        self.send()
+    }
+
     pub(crate) fn finish(mut self) -> Result<()> {
-        match &mut self.sink {
-            Sink::Table(out) => out.flush()?,
-            Sink::Jsonl(out) => out.flush()?,
-            Sink::Csv { writer, .. } => writer.flush()?,
-        }
-        Ok(())
+        self.send()
     }
 }
 

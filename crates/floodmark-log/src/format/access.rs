@@ -11,10 +11,10 @@ use crate::address;
 use crate::error::Error;
 use crate::event::Skip;
 use crate::time::{AccessTime, Stamp};
-use memchr::{memchr, memchr_iter};
+use memchr::{memchr, memchr2};
 use std::ops::Range;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Access {
     format: Format,
     key: Key,
@@ -36,6 +36,8 @@ struct Head {
     host: Option<Range<usize>>,
     client: Range<usize>,
     user: Range<usize>,
+    /// The client may be an IPv6 address.
+    has_colon: bool,
 }
 
 /// The fields after the time, as far as they are there.
@@ -88,11 +90,16 @@ impl Access {
         let start = usize::from(line.first() == Some(&b'"'));
         let end =
             if start == 1 && line.len() > 1 && line.ends_with(b"\"") { line.len() - 1 } else { line.len() };
-        let Some((open, after, stamp)) = self.time.find(line) else {
-            let has_brackets = memchr(b'[', line).is_some();
-            return Err(if has_brackets { Skip::BadTime } else { Skip::Malformed });
+        let (head, after, stamp) = match self.usual_head(line, start) {
+            Some(usual) => usual,
+            None => {
+                let Some((open, after, stamp)) = self.time.find(line) else {
+                    let has_brackets = memchr(b'[', line).is_some();
+                    return Err(if has_brackets { Skip::BadTime } else { Skip::Malformed });
+                };
+                (self.head(line, start..open).ok_or(Skip::Malformed)?, after, stamp)
+            }
         };
-        let head = self.head(line, start..open).ok_or(Skip::Malformed)?;
         let tail = self.tail(line, after..end);
         let key = match self.key {
             Key::Ip => Some(head.client),
@@ -104,9 +111,32 @@ impl Access {
         let key = key.filter(|key| !matches!(line.get(key.clone()), None | Some(b"" | b"-")));
         let key = key.ok_or(Skip::NoKey)?;
         let is_rewritten = self.key == Key::Ip
+            && head.has_colon
             && line.get(key.clone()).is_some_and(|text| address::normalize(text, &mut self.scratch));
         let key = if is_rewritten { Place::Scratch } else { Place::Line(key) };
         Ok(Parsed { key, n: 1, stamp, is_damaged: is_cut || !tail.is_whole })
+    }
+
+    /// Nearly every line begins with a client of which no user is known: that is read without looking around.
+    fn usual_head(&mut self, line: &[u8], start: usize) -> Option<(Head, usize, Stamp)> {
+        if self.format == Format::Vhost {
+            return None;
+        }
+        let text = line.get(start..)?;
+        let length = memchr(b' ', text)?;
+        let end = start + length;
+        if length == 0 || !line.get(end..)?.starts_with(b" - - [") {
+            return None;
+        }
+        let marks =
+            text.get(..length)?.iter().fold(0, |marks, &b| marks | MARKS.get(b as usize).unwrap_or(&0));
+        if marks & LIST != 0 {
+            return None;
+        }
+        let has_colon = marks & COLON != 0;
+        let (after, stamp) = self.time.read_at(line, end + 5)?;
+        let head = Head { host: None, client: start..end, user: end + 3..end + 4, has_colon };
+        Some((head, after, stamp))
     }
 
     fn head(&self, line: &[u8], range: Range<usize>) -> Option<Head> {
@@ -131,8 +161,13 @@ impl Access {
         {
             return None;
         }
-        let is_list = |client: &[u8]| client.contains(&b',') || client.contains(&b'"');
-        (!line.get(client.clone()).is_some_and(is_list)).then_some(Head { host, client, user })
+        let is_list = |client: &[u8]| memchr2(b',', b'"', client).is_some();
+        (!line.get(client.clone()).is_some_and(is_list)).then_some(Head {
+            host,
+            client,
+            user,
+            has_colon: true,
+        })
     }
 
     /// ` "request" status bytes`, and for combined ` "referer" "agent"`, and whatever else is configured.
@@ -142,21 +177,38 @@ impl Access {
             return Tail::default();
         }
         // A request may hold quotes of its own: its end is the one with a status behind it.
-        for close in memchr_iter(b'"', text).skip(1) {
-            let rest = text.get(close + 1..).unwrap_or_default();
+        let mut from = 2;
+        let mut first_close = None;
+        while let Some(length) = memchr(b'"', text.get(from..).unwrap_or_default()) {
+            let close = from + length;
+            first_close = first_close.or(Some(close));
+            from = close + 1;
+            let rest = text.get(from..).unwrap_or_default();
             let Some(status) = status_length(rest) else { continue };
-            let place = |range: Range<usize>, by: usize| range.start + by..range.end + by;
             let after = rest.get(1 + status..).unwrap_or_default();
+            let status = range.start + from + 1..range.start + from + 1 + status;
             return Tail {
-                request: Some(place(2..close, range.start)),
-                status: Some(place(close + 2..close + 2 + status, range.start)),
+                request: Some(range.start + 2..range.start + close),
+                status: Some(status),
                 is_whole: is_whole_after_status(after, self.format == Format::Combined),
             };
         }
-        let request = memchr(b'"', text.get(2..).unwrap_or_default());
-        Tail { request: request.map(|length| range.start + 2..range.start + 2 + length), ..Tail::default() }
+        let request = first_close.map(|close| range.start + 2..range.start + close);
+        Tail { request, ..Tail::default() }
     }
 }
+
+/// What a client's bytes tell of it: that it may be an IPv6 address, or that it is a list and no client.
+const COLON: u8 = 1;
+const LIST: u8 = 2;
+const MARKS: [u8; 256] = {
+    let mut marks = [0; 256];
+    marks[b':' as usize] = COLON;
+    marks[b',' as usize] = LIST;
+    marks[b'"' as usize] = LIST;
+    marks[b'[' as usize] = LIST;
+    marks
+};
 
 /// The length of a status behind a blank: three digits or `-`, then a blank or the end.
 fn status_length(text: &[u8]) -> Option<usize> {
@@ -184,25 +236,24 @@ fn is_end(rest: &[u8]) -> bool {
     rest.first().is_none_or(|&b| b == b' ')
 }
 
+/// Quotes inside a field are escaped, so one that follows neither a blank nor a backslash ends the last field, and
+/// all before it are whole. That settles nearly every line by its last two bytes.
 fn quotes_are_closed(text: &[u8]) -> bool {
-    let mut quotes = 0u32;
-    let mut escapes = 0u32;
-    for &b in text {
-        quotes += u32::from(b == b'"');
-        escapes += u32::from(b == b'\\');
+    match text {
+        [] => return true,
+        [.., before, b'"'] if !matches!(before, b' ' | b'\\') => return true,
+        _ => {}
     }
-    if escapes > 0 {
-        quotes = 0;
-        let mut bytes = text.iter();
-        while let Some(b) = bytes.next() {
-            match b {
-                b'\\' => drop(bytes.next()),
-                b'"' => quotes += 1,
-                _ => {}
-            }
+    let mut is_open = false;
+    let mut bytes = text.iter();
+    while let Some(b) = bytes.next() {
+        match b {
+            b'\\' => drop(bytes.next()),
+            b'"' => is_open = !is_open,
+            _ => {}
         }
     }
-    quotes.is_multiple_of(2)
+    !is_open
 }
 
 /// The target of a request without its query.

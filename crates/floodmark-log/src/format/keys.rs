@@ -8,7 +8,7 @@ use crate::time::{self, Stamp};
 use floodmark::{Clock, SystemClock};
 use std::ops::Range;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Keys {
     /// Lines are keys alone and are stamped as they come.
     is_bare: bool,

@@ -103,7 +103,7 @@ pub struct Options {
 }
 
 /// A line that is an event.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Parsed {
     pub(crate) key: Place,
     pub(crate) n: u64,
@@ -112,16 +112,17 @@ pub(crate) struct Parsed {
 }
 
 /// Where a key's bytes are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) enum Place {
     /// In the line itself.
     Line(Range<usize>),
     /// In the parser, because they had to be rewritten.
+    #[default]
     Scratch,
 }
 
 /// A format, set up for one input.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Parser {
     Access(Access),
     Table(Table),

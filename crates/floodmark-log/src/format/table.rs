@@ -43,7 +43,7 @@ const ADDRESSES: [&str; 12] = [
     "host",
 ];
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Table {
     delimiter: u8,
     header: Vec<u8>,
@@ -141,7 +141,7 @@ impl Table {
 }
 
 /// The fields of one line.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Fields {
     places: Vec<Range<usize>>,
     /// The fields of a line with quotes, without them.

@@ -6,14 +6,16 @@
 //! nothing.
 
 use crate::sync::{AtomicU64, Ordering};
-use crate::table::Key;
 use parking_lot::Mutex;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// The least time on top, each with its key.
+type Entries = BinaryHeap<Reverse<(u64, Box<[u8]>)>>;
+
 #[derive(Debug)]
 pub(super) struct OpenList {
-    entries: Mutex<BinaryHeap<Reverse<(u64, Key)>>>,
+    entries: Mutex<Entries>,
     /// The least time in `entries`, `u64::MAX` for none. Written under the lock, read by every hit without it: a
     /// hint, so `Relaxed`; a hit that reads it too late leaves the work to the next one.
     next: AtomicU64,
@@ -28,7 +30,7 @@ impl Default for OpenList {
 impl OpenList {
     pub(super) fn push(&self, due_at: u64, key: &[u8]) {
         let mut entries = self.entries.lock();
-        entries.push(Reverse((due_at, Key::from_slice(key))));
+        entries.push(Reverse((due_at, key.into())));
         self.remember_next(&entries);
     }
 
@@ -38,7 +40,7 @@ impl OpenList {
     }
 
     /// Takes out the earliest entry that is due by `now`.
-    pub(super) fn pop_due(&self, now: u64) -> Option<(u64, Key)> {
+    pub(super) fn pop_due(&self, now: u64) -> Option<(u64, Box<[u8]>)> {
         let mut entries = self.entries.lock();
         let is_due = entries.peek().is_some_and(|Reverse((due_at, _))| *due_at <= now);
         let entry = if is_due { entries.pop() } else { None };
@@ -46,7 +48,7 @@ impl OpenList {
         entry.map(|Reverse(entry)| entry)
     }
 
-    fn remember_next(&self, entries: &BinaryHeap<Reverse<(u64, Key)>>) {
+    fn remember_next(&self, entries: &Entries) {
         let next = entries.peek().map_or(u64::MAX, |Reverse((due_at, _))| *due_at);
         self.next.store(next, Ordering::Relaxed);
     }

@@ -7,7 +7,7 @@ pub use decision::{Decision, Quota};
 use crate::clock::{Clock, SystemClock, Timestamp};
 use crate::error::Error;
 use crate::rate::Rate;
-use crate::table::Table;
+use crate::table::{Hashed, Table};
 use crate::window::{Form, Shape, Window};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -158,7 +158,7 @@ impl Limiter {
 
     /// The same, at a time that is handed in.
     pub fn check_at(&self, key: impl AsRef<[u8]>, n: u64, at: Timestamp) -> Decision {
-        let (key, at) = (key.as_ref(), at.as_nanos());
+        let (key, at) = (self.shared.table.hash(key.as_ref()), at.as_nanos());
         if n == 0 {
             return self.look(key, 0, at);
         }
@@ -196,7 +196,7 @@ impl Limiter {
     /// now, before the `n`.
     #[must_use]
     pub fn peek_at(&self, key: impl AsRef<[u8]>, n: u64, at: Timestamp) -> Decision {
-        self.look(key.as_ref(), n, at.as_nanos())
+        self.look(self.shared.table.hash(key.as_ref()), n, at.as_nanos())
     }
 
     /// The window of each limit as it is kept: what was asked for, rounded up to a multiple of its slices.
@@ -226,7 +226,7 @@ impl Limiter {
         self.shared.limits.iter().map(|limit| Window::new(&limit.shape)).collect()
     }
 
-    fn look(&self, key: &[u8], n: u64, at: u64) -> Decision {
+    fn look(&self, key: Hashed<'_>, n: u64, at: u64) -> Decision {
         let found = self.shared.table.shard(key).get(key).cloned();
         let mut windows = found.unwrap_or_else(|| self.fresh());
         for (window, limit) in windows.iter_mut().zip(&self.shared.limits) {

@@ -66,7 +66,8 @@ impl ExactLog {
 
     pub(crate) fn fits_at(&self, shape: &Shape, at: u64, n: u64, limit: u64) -> Option<u64> {
         let (gone, units) = self.expired(shape, at.max(self.newest));
-        let mut excess = (self.sum - units).saturating_add(n).saturating_sub(limit);
+        // Not sum + n against the limit: that can exceed the range.
+        let mut excess = (self.sum - units).saturating_sub(limit.saturating_sub(n));
         let mut fits_at = None;
         for run in self.live().iter().skip(gone) {
             if excess == 0 {

@@ -74,9 +74,11 @@ impl SliceRing {
 
     pub(crate) fn fits_at(&self, shape: &Shape, at: u64, n: u64, limit: u64) -> Option<u64> {
         let now = at.max(self.newest) / shape.slice;
+        // Not left + n against the limit: that can exceed the range.
+        let room = limit.saturating_sub(n);
         let mut left = self.upper(shape, now);
         let mut next = now;
-        while left.saturating_add(n) > limit && next <= now + shape.slices {
+        while left > room && next <= now + shape.slices {
             next += 1;
             left -= self.leaving(shape, next);
         }
