@@ -3,6 +3,7 @@
 use std::{
     fs::{self, File},
     io::BufWriter,
+    net::IpAddr,
     path::{Path, PathBuf},
 };
 
@@ -12,7 +13,7 @@ use floodmark_testkit::traffic::{
 };
 
 /// Raise it whenever the generator's output changes, so that old files are made again.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// How many distinct clients the background has.
 pub const CLIENTS: u64 = 200_000;
@@ -32,11 +33,21 @@ pub enum Order {
     Shuffled,
 }
 
+/// The addresses of the clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clients {
+    /// All IPv4.
+    V4,
+    /// Three in eight IPv6, which are longer and must be brought to one spelling.
+    Mixed,
+}
+
 /// Where the log of so many lines is kept.
 #[must_use]
-pub fn path_of(dir: &Path, lines: u64, order: Order) -> PathBuf {
-    let suffix = if order == Order::Shuffled { "-shuffled" } else { "" };
-    dir.join(format!("access-{lines}{suffix}.log"))
+pub fn path_of(dir: &Path, lines: u64, order: Order, clients: Clients) -> PathBuf {
+    let mixed = if clients == Clients::Mixed { "-mixed" } else { "" };
+    let shuffled = if order == Order::Shuffled { "-shuffled" } else { "" };
+    dir.join(format!("access-{lines}{mixed}{shuffled}.log"))
 }
 
 /// Whether the log is there, complete, and by this version of the generator.
@@ -51,7 +62,7 @@ pub fn is_made(path: &Path) -> bool {
 ///
 /// # Errors
 /// If the folder or the file cannot be written.
-pub fn make(path: &Path, lines: u64, order: Order) -> Result<()> {
+pub fn make(path: &Path, lines: u64, order: Order, clients: Clients) -> Result<()> {
     let cannot = || format!("cannot write {}; choose another folder with --dir", path.display());
     if let Some(dir) = path.parent() {
         fs::create_dir_all(dir).with_context(cannot)?;
@@ -59,8 +70,8 @@ pub fn make(path: &Path, lines: u64, order: Order) -> Result<()> {
     let file = File::create(path).with_context(cannot)?;
     let mut log = CombinedLog::new(BufWriter::with_capacity(1 << 20, file));
     match order {
-        Order::InOrder => traffic(lines).try_for_each(|request| log.write(&request)),
-        Order::Shuffled => shuffled(traffic(lines), |request| log.write(request)),
+        Order::InOrder => traffic(lines, clients).try_for_each(|request| log.write(&request)),
+        Order::Shuffled => shuffled(traffic(lines, clients), |request| log.write(request)),
     }
     .with_context(cannot)?;
     let file = log.into_inner().into_inner().map_err(|error| error.into_error()).with_context(cannot)?;
@@ -79,7 +90,7 @@ fn marker_text(bytes: u64) -> String {
 
 /// Exactly `lines` requests. The busiest clients of the background are over 100/5s for most of the time; every
 /// ten minutes there is a sale, a crawler and a burst across a minute's edge besides.
-fn traffic(lines: u64) -> impl Iterator<Item = Request> {
+fn traffic(lines: u64, clients: Clients) -> impl Iterator<Item = Request> {
     // A fifth longer than the mean asks for, so that the span never ends before the lines do.
     let seconds = lines / PER_SECOND * 6 / 5 + 600;
     let mut traffic =
@@ -99,7 +110,13 @@ fn traffic(lines: u64) -> impl Iterator<Item = Request> {
             .with(Crawler { client: [192, 0, 2, host].into(), at: at + 120, seconds: 240, per_second: 25 })
             .with(EdgeBurst { client: [198, 51, 100, host].into(), edge: at + 480, each_side: 60 });
     }
-    traffic.take(lines as usize)
+    traffic.take(lines as usize).map(move |mut request| {
+        if let (Clients::V4, IpAddr::V6(address)) = (clients, request.client) {
+            let [.., a, b, c] = address.octets();
+            request.client = [10, a, b, c].into();
+        }
+        request
+    })
 }
 
 /// Hands on the requests out of order: those of a second are spread over the next thirty.
@@ -132,7 +149,7 @@ mod tests {
 
     #[test]
     fn shuffling_displaces_lines_and_loses_none() {
-        let before: Vec<Request> = traffic(100_000).collect();
+        let before: Vec<Request> = traffic(100_000, Clients::Mixed).collect();
         let mut after = Vec::new();
         shuffled(before.iter().cloned(), |request| {
             after.push(request.clone());

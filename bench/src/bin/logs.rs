@@ -3,7 +3,7 @@
 //! `cargo run --release -p floodmark-bench --bin logs` (after `cargo build --release --bin floodmark`)
 //!
 //! **Input.** A generated combined log in time order: 10 M lines of about 240 bytes, 200 000 clients by Zipf's
-//! law (three in eight IPv6), some 3 000 lines per second of log time, with bursts. It is made once, and read
+//! law, some 3 000 lines per second of log time, with bursts. It is made once, and read
 //! from the page cache: one round before the measured ones is thrown away.
 //!
 //! **Measured.** Whole processes on one core, one after another, round by round. Wall time is in the speed,
@@ -14,7 +14,7 @@
 //! **Accuracy.** The sets of hot keys of all contenders that have a window must be equal; the bench fails if
 //! they are not. A contender that only counts has no answer to compare.
 //!
-//! `--shuffled` asks the other question: what does the same log cost when its lines lie up to 30 s behind
+//! `--mixed` makes three in eight clients IPv6. `--shuffled` asks another question: what does the same log cost when its lines lie up to 30 s behind
 //! their place, and so have to be put in order first?
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a bench reports on its terminal")]
@@ -31,7 +31,7 @@ use clap::Parser;
 use floodmark_bench::{
     child::{self, Used},
     contender::{self, Answer, Contender},
-    input::{self, Order},
+    input::{self, Clients, Order},
     table::{Spread, markdown},
 };
 
@@ -56,6 +56,9 @@ struct Args {
     /// Compare the log in order with the same lines out of order
     #[arg(long)]
     shuffled: bool,
+    /// Three in eight clients are IPv6
+    #[arg(long)]
+    mixed: bool,
     /// Make the log if it is missing, and stop
     #[arg(long)]
     only_make: bool,
@@ -75,17 +78,18 @@ fn main() -> Result<()> {
     let args = Args::parse();
     let build = build_dir()?;
     let dir = args.dir.clone().unwrap_or_else(|| build.join("bench"));
+    let clients = if args.mixed { Clients::Mixed } else { Clients::V4 };
     if args.only_make {
         let order = if args.shuffled { Order::Shuffled } else { Order::InOrder };
-        return input::make(&input::path_of(&dir, args.lines, order), args.lines, order);
+        return input::make(&input::path_of(&dir, args.lines, order, clients), args.lines, order, clients);
     }
     let floodmark = args.floodmark.clone().unwrap_or_else(|| build.join("release/floodmark"));
     let orders: &[Order] = if args.shuffled { &[Order::InOrder, Order::Shuffled] } else { &[Order::InOrder] };
     for &order in orders {
-        make_in_a_child(&dir, args.lines, order)?;
+        make_in_a_child(&dir, args.lines, order, clients)?;
     }
     child::pin(args.core)?;
-    let mut entries = entries(orders, &floodmark, |order| input::path_of(&dir, args.lines, order));
+    let mut entries = entries(orders, &floodmark, |order| input::path_of(&dir, args.lines, order, clients));
     ensure!(!entries.is_empty(), "nothing to measure");
     for round in 0..=args.rounds {
         eprintln!("round {round} of {}{}", args.rounds, if round == 0 { " (to warm up)" } else { "" });
@@ -103,17 +107,16 @@ fn build_dir() -> Result<PathBuf> {
 }
 
 /// Makes a log that is missing. In a child, whose memory would otherwise look like the contenders'.
-fn make_in_a_child(dir: &Path, lines: u64, order: Order) -> Result<()> {
-    let log = input::path_of(dir, lines, order);
+fn make_in_a_child(dir: &Path, lines: u64, order: Order, clients: Clients) -> Result<()> {
+    let log = input::path_of(dir, lines, order, clients);
     if input::is_made(&log) {
         return Ok(());
     }
     eprintln!("making {}", log.display());
     let mut command = Command::new(env::current_exe()?);
     command.arg("--only-make").arg(format!("--lines={lines}")).arg("--dir").arg(dir);
-    if order == Order::Shuffled {
-        command.arg("--shuffled");
-    }
+    command.args((order == Order::Shuffled).then_some("--shuffled"));
+    command.args((clients == Clients::Mixed).then_some("--mixed"));
     let status = command.status().context("cannot start the generator")?;
     ensure!(status.success(), "the log could not be made");
     Ok(())

@@ -9,7 +9,7 @@ use crate::report::{Column, Key, REPLAY_COLUMNS, Record, Report, Summary, Table}
 use crate::session::Session;
 use crate::text::{counted, grouped, safe};
 use anyhow::Result;
-use floodmark::{Detector, Form, Limiter, Rate, Timestamp};
+use floodmark::{Batch, Change, Detector, Form, Limiter, Rate, Timestamp};
 use floodmark_log::{Consumer, Event, Tally};
 use std::collections::HashMap;
 
@@ -24,7 +24,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict> {
     }
     limiter.windows().try_for_each(|window| session.check_tick(window, args.form.slices()))?;
     let report = Report::new(&args.output, REPLAY_COLUMNS, session.bar(), session.digits(), false)?;
-    let mut replay = Replay { limiter, limits, keys: HashMap::new(), late: 0, args, report };
+    let (keys, late, asked, admitted, changes) = Default::default();
+    let mut replay = Replay { limiter, limits, keys, late, asked, admitted, changes, args, report };
     let (tally, verdict) = session.read(&mut replay)?;
     replay.finish(&tally)?;
     Ok(verdict)
@@ -43,6 +44,10 @@ struct Replay<'a> {
     keys: HashMap<Vec<u8>, OfKey>,
     /// Units of requests that came after a newer one of their key.
     late: u64,
+    /// What is still to be measured.
+    asked: Batch,
+    admitted: Batch,
+    changes: Vec<Change>,
     args: &'a ReplayArgs,
     report: Report,
 }
@@ -73,6 +78,12 @@ struct OfKey {
     by_limit: Vec<Rejected>,
 }
 
+impl OfKey {
+    fn new(limits: usize) -> Self {
+        Self { by_limit: vec![Rejected::default(); limits], ..Self::default() }
+    }
+}
+
 #[derive(Clone, Copy, Default)]
 struct Rejected {
     units: u64,
@@ -87,11 +98,11 @@ impl Consumer for Replay<'_> {
         let &Event { key, n, at, digits } = event;
         self.report.note_digits(digits);
         let decision = self.limiter.check_at(key, n, at);
-        if !self.keys.contains_key(key) {
-            let by_limit = vec![Rejected::default(); self.limits.len()];
-            self.keys.insert(key.to_vec(), OfKey { by_limit, ..OfKey::default() });
-        }
-        let Some(of_key) = self.keys.get_mut(key) else { return Ok(()) };
+        let limits = self.limits.len();
+        let of_key = match self.keys.get_mut(key) {
+            Some(of_key) => of_key,
+            None => self.keys.entry(key.to_vec()).or_insert_with(|| OfKey::new(limits)),
+        };
         if at < of_key.newest {
             self.late = self.late.saturating_add(n);
         }
@@ -105,16 +116,20 @@ impl Consumer for Replay<'_> {
             of_key.newest = of_key.newest.max(at);
             of_key.admitted = of_key.admitted.saturating_add(n);
         }
-        for limit in &self.limits {
-            limit.asked.hit_at(key, n, at);
-            if by.is_none() {
-                limit.admitted.hit_at(key, n, of_key.newest);
-            }
+        self.asked.push(key, n, at);
+        if by.is_none() {
+            self.admitted.push(key, n, of_key.newest);
         }
-        Ok(())
+        if self.asked.len() < BATCH { Ok(()) } else { self.pause() }
     }
 
     fn pause(&mut self) -> Result<()> {
+        for limit in &self.limits {
+            limit.asked.hit_many(&self.asked, &mut self.changes);
+            limit.admitted.hit_many(&self.admitted, &mut self.changes);
+        }
+        self.asked.clear();
+        self.admitted.clear();
         Ok(())
     }
 
@@ -125,6 +140,8 @@ impl Consumer for Replay<'_> {
     fn restart(&mut self) -> Result<()> {
         (self.limiter, self.limits) = build(self.args)?;
         self.keys.clear();
+        self.asked.clear();
+        self.admitted.clear();
         self.late = 0;
         Ok(())
     }
@@ -137,6 +154,9 @@ impl Consumer for Replay<'_> {
         0
     }
 }
+
+/// As many requests are measured together.
+const BATCH: usize = 64;
 
 const KEYS: Table = Table(&[
     Column::Right("REJECTED", 9),

@@ -58,7 +58,7 @@ fn score(format: Format, lines: &[&[u8]], path: &str, options: &Options) -> usiz
 /// Keys alone are taken for such only where they can be nothing else.
 fn is_one_word(line: &[u8]) -> bool {
     let word = line.trim_ascii();
-    !word.iter().any(|b| b.is_ascii_whitespace() || matches!(b, b',' | b';'))
+    !word.iter().any(|b| b.is_ascii_whitespace() || b.is_ascii_control() || matches!(b, b',' | b';'))
         && !matches!(word.first(), Some(b'{' | b'[' | b'<' | b'"' | b'#'))
 }
 
@@ -80,6 +80,15 @@ fn reject_what_is_no_text(sample: &[u8], path: &str) -> Result<(), Error> {
     if first_line.contains(&0) { Err(Error::Binary(path.into())) } else { Ok(()) }
 }
 
+/// Whether a line can be the names of columns, and not just a line that has the delimiter in it.
+fn are_names(line: &[u8], delimiter: u8) -> bool {
+    let is_name = |field: &[u8]| {
+        let name = field.trim_ascii();
+        name.len() <= 64 && !matches!(name.first(), Some(b'0'..=b'9' | b'{' | b'['))
+    };
+    line.split(|&b| b == delimiter).all(is_name)
+}
+
 /// What to say when nothing fits: where it looks like a table, what the table lacks.
 fn unknown(lines: &[&[u8]], path: &str, options: &Options) -> Error {
     let first = lines.first().copied().unwrap_or_default();
@@ -87,9 +96,8 @@ fn unknown(lines: &[&[u8]], path: &str, options: &Options) -> Error {
         let fields = |line: &&[u8]| line.iter().filter(|&&b| b == delimiter).count();
         let is_table =
             fields(&first) > 0 && lines.get(1).is_none_or(|second| fields(second) >= fields(&first));
-        let is_json = matches!(first.first(), Some(b'{' | b'['));
         if is_table
-            && !is_json
+            && are_names(first, delimiter)
             && let Err(error) = Parser::new(format, first, path, options)
         {
             return error;
@@ -135,6 +143,7 @@ mod tests {
     fn what_fits_nothing_is_an_error_that_says_what_to_type() {
         check("{\"ts\":1,\"key\":\"a\"}\n", Err("say --format common, combined"));
         check("a b c d\n", Err("say --format"));
+        check("2025-01-01 10:22:40,672 WARN a\n2025-01-01 10:22:41,002 WARN b\n", Err("say --format"));
         check("when,key\n5,a\n", Err("which column is the time"));
         check("time,lbn\n5,a\n", Err("which column is the key"));
     }
@@ -143,6 +152,7 @@ mod tests {
     fn compressed_and_binary_files_are_named_as_such() {
         let error = detect(b"\x1f\x8b\x08\0", "a.gz", &Options::default()).unwrap_err().to_string();
         assert_eq!(error, "a.gz is compressed (gzip): pipe it in, zcat a.gz | floodmark ... -");
+        check("\u{7f}\u{1}\u{2}\n\u{1b}\u{3}\n", Err("say --format"));
         assert!(matches!(detect(b"\x7fELF\0\0", "x", &Options::default()), Err(Error::Binary(_))));
     }
 }

@@ -11,7 +11,7 @@ use crate::address;
 use crate::error::Error;
 use crate::event::Skip;
 use crate::time::{AccessTime, Stamp};
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr2, memchr3};
 use std::ops::Range;
 
 #[derive(Clone, Debug)]
@@ -128,12 +128,13 @@ impl Access {
         if length == 0 || !line.get(end..)?.starts_with(b" - - [") {
             return None;
         }
-        let marks =
-            text.get(..length)?.iter().fold(0, |marks, &b| marks | MARKS.get(b as usize).unwrap_or(&0));
-        if marks & LIST != 0 {
+        // Digits and dots alone are a client that needs no second look.
+        let client = text.get(..length)?;
+        let is_plain = client.iter().all(|b| matches!(b, b'.' | b'0'..=b'9'));
+        if !is_plain && memchr3(b',', b'"', b'[', client).is_some() {
             return None;
         }
-        let has_colon = marks & COLON != 0;
+        let has_colon = !is_plain;
         let (after, stamp) = self.time.read_at(line, end + 5)?;
         let head = Head { host: None, client: start..end, user: end + 3..end + 4, has_colon };
         Some((head, after, stamp))
@@ -197,18 +198,6 @@ impl Access {
         Tail { request, ..Tail::default() }
     }
 }
-
-/// What a client's bytes tell of it: that it may be an IPv6 address, or that it is a list and no client.
-const COLON: u8 = 1;
-const LIST: u8 = 2;
-const MARKS: [u8; 256] = {
-    let mut marks = [0; 256];
-    marks[b':' as usize] = COLON;
-    marks[b',' as usize] = LIST;
-    marks[b'"' as usize] = LIST;
-    marks[b'[' as usize] = LIST;
-    marks
-};
 
 /// The length of a status behind a blank: three digits or `-`, then a blank or the end.
 fn status_length(text: &[u8]) -> Option<usize> {

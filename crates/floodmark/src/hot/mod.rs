@@ -185,7 +185,7 @@ impl Detector {
         let mut keys: SmallVec<[_; 64]> = batch.iter().map(|(key, ..)| shared.table.hash(key)).collect();
         let Some(&first) = keys.first() else { return false };
         let mut shard = shared.table.shard(first);
-        shard.fetch(&mut keys, |state| state.window.newest() ^ state.peak.hi);
+        shard.fetch(&mut keys);
         for ((_, n, at), &key) in batch.iter().zip(&keys) {
             let hit = shared.hit(&mut shard, key, n, at);
             if hit.placed == Placed::Healed || !matches!(hit.step, Step::Cold | Step::Still) {
@@ -288,6 +288,7 @@ enum Due {
 
 impl Shared {
     /// One event, in its key's locked shard.
+    #[inline]
     fn hit(&self, shard: &mut Shard<KeyState, DetectorStats>, key: Hashed<'_>, n: u64, at: Timestamp) -> Hit {
         let at = at.as_nanos();
         if n == 0 {
@@ -312,6 +313,7 @@ impl Shared {
     }
 
     /// One event of one key, under its shard's lock.
+    #[inline]
     fn count(&self, state: &mut KeyState, stats: &mut DetectorStats, n: u64, at: u64) -> Hit {
         let mark = self.mark.limit();
         let behind = state.window.newest().saturating_sub(at);

@@ -4,13 +4,15 @@
 //! with a plain map in it, which only grows, is nobody's business but this file's.
 
 mod batch;
+mod index;
+mod prefetch;
 
 pub use batch::Batch;
 
-use hashbrown::HashTable;
+use index::Index;
 use parking_lot::{Mutex, MutexGuard};
+use prefetch::prefetch;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::hint::black_box;
 
 /// States by key, each shard with a tally `T` under the same lock.
 ///
@@ -28,7 +30,7 @@ pub(crate) struct Table<S, T> {
 #[derive(Debug)]
 pub(crate) struct Shard<S, T> {
     /// Places in `entries`.
-    index: HashTable<u32>,
+    index: Index,
     entries: Vec<Entry<S>>,
     names: Names,
     pub(crate) tally: T,
@@ -47,7 +49,7 @@ struct Entry<S> {
 pub(crate) struct Hashed<'a> {
     pub(crate) key: &'a [u8],
     hash: u64,
-    /// Where [`Shard::fetch`] has seen its entry, most likely.
+    /// Where its entry most likely is, if [`Shard::fetch`] has looked.
     near: usize,
 }
 
@@ -59,6 +61,7 @@ impl<S, T: Default> Default for Table<S, T> {
 }
 
 impl<S, T> Table<S, T> {
+    #[inline]
     pub(crate) fn hash<'a>(&self, key: &'a [u8]) -> Hashed<'a> {
         let mut hasher = self.seed.build_hasher();
         hasher.write(key);
@@ -81,13 +84,12 @@ impl<S, T> Table<S, T> {
 }
 
 impl<S, T> Shard<S, T> {
+    #[inline]
     fn place(&self, key: Hashed<'_>) -> Option<usize> {
         if self.entries.get(key.near).is_some_and(|entry| entry.hash == key.hash) {
             return Some(key.near);
         }
-        let is_it =
-            |&place: &u32| self.entries.get(place as usize).is_some_and(|entry| entry.hash == key.hash);
-        self.index.find(key.hash, is_it).map(|&place| place as usize)
+        self.index.find(key.hash, |place| self.entries.get(place).is_some_and(|entry| entry.hash == key.hash))
     }
 
     pub(crate) fn get(&self, key: Hashed<'_>) -> Option<&S> {
@@ -100,6 +102,7 @@ impl<S, T> Shard<S, T> {
     }
 
     /// Runs `update` on the state of `key`, made if it is absent, and on the shard's tally.
+    #[inline]
     pub(crate) fn update<R>(
         &mut self,
         key: Hashed<'_>,
@@ -113,24 +116,23 @@ impl<S, T> Shard<S, T> {
 
     fn insert(&mut self, key: Hashed<'_>, state: S) -> usize {
         let place = self.entries.len();
-        let narrow = u32::try_from(place).expect("2^32 keys of 128 bytes do not fit into a machine");
+        self.index.insert(key.hash, place, self.entries.iter().map(|entry| entry.hash));
         self.entries.push(Entry { hash: key.hash, state });
         self.names.push(key.key);
-        let hash_of = |&place: &u32| self.entries.get(place as usize).map_or(0, |entry| entry.hash);
-        self.index.insert_unique(key.hash, narrow, hash_of);
         place
     }
 
-    /// Brings the entries of many keys into the cache, waiting about as long as for one: first all their index
-    /// places, then all their entries. `touch` reads from each cache line of a state.
-    pub(crate) fn fetch(&self, keys: &mut [Hashed<'_>], touch: impl Fn(&S) -> u64) {
-        for key in &mut *keys {
-            // The first place whose tag fits is nearly always the right one, and nothing depends on it here.
-            key.near = self.index.find(key.hash, |_| true).map_or(usize::MAX, |&place| place as usize);
+    /// Brings the entries of many keys into the cache, waiting about as long as for one: first all their words of the
+    /// index, then all their entries.
+    pub(crate) fn fetch(&self, keys: &mut [Hashed<'_>]) {
+        keys.iter().for_each(|key| self.index.prefetch(key.hash));
+        for key in keys {
+            // The first place whose tag fits is nearly always the right one, and its entry is not looked at here.
+            key.near = self.index.find(key.hash, |_| true).unwrap_or(usize::MAX);
+            if let Some(entry) = self.entries.get(key.near) {
+                prefetch(entry);
+            }
         }
-        let read =
-            |key: &Hashed<'_>| self.entries.get(key.near).map_or(0, |entry| entry.hash ^ touch(&entry.state));
-        black_box(keys.iter().map(read).fold(0, |sum, word| sum ^ word));
     }
 
     /// Every key with its state.

@@ -48,13 +48,16 @@ impl ExactLog {
         gone.fold((0, 0), |(runs, units), run| (runs + 1, units + run.n))
     }
 
+    #[inline]
     pub(crate) fn count(&self, shape: &Shape, now: u64) -> Count {
-        let (gone, units) = self.expired(shape, now.max(self.newest));
+        // What is kept is what is live at the newest time.
+        let (gone, units) = if now <= self.newest { (0, 0) } else { self.expired(shape, now) };
         let hi = self.sum - units;
         let vague = if self.merged { self.live().get(gone).map_or(0, |oldest| oldest.n) } else { 0 };
         Count { lo: hi - vague, hi }
     }
 
+    #[inline]
     pub(crate) fn record(&mut self, shape: &Shape, at: u64, n: u64, mark: u64) -> Recorded {
         if has_left(shape, at, self.newest) {
             return Recorded { placed: Placed::TooLate, saturated: 0, fell: None };
@@ -110,6 +113,7 @@ impl ExactLog {
     }
 
     /// Moves to `now`, dropping what has left, and tells when the count fell below `mark` on the way.
+    #[inline]
     fn advance(&mut self, shape: &Shape, now: u64, mark: u64) -> Option<u64> {
         if now <= self.newest {
             return None;
@@ -136,18 +140,27 @@ impl ExactLog {
     }
 
     /// Adds units at the place of their time; returns those that did not fit into the sum.
+    #[inline]
     fn add(&mut self, at: u64, n: u64) -> u64 {
         let fits = n.min(u64::MAX - self.sum);
         if fits > 0 {
             self.sum += fits;
-            let later = self.live().iter().rev().take_while(|run| run.at > at).count();
-            let place = self.runs.len() - later;
-            match self.runs.get_mut(self.start as usize..place).and_then(<[Run]>::last_mut) {
+            match self.runs.last_mut() {
                 Some(run) if run.at == at => run.n += fits,
-                _ => self.insert(place, Run { at, n: fits }),
+                Some(run) if run.at > at => self.add_late(at, fits),
+                _ => self.insert(self.runs.len(), Run { at, n: fits }),
             }
         }
         n - fits
+    }
+
+    fn add_late(&mut self, at: u64, n: u64) {
+        let later = self.live().iter().rev().take_while(|run| run.at > at).count();
+        let place = self.runs.len() - later;
+        match self.runs.get_mut(self.start as usize..place).and_then(<[Run]>::last_mut) {
+            Some(run) if run.at == at => run.n += n,
+            _ => self.insert(place, Run { at, n }),
+        }
     }
 
     fn insert(&mut self, place: usize, run: Run) {

@@ -163,12 +163,14 @@ impl Window {
     }
 
     /// The count in `(now - W, now]`; a `now` before the newest time reads at the newest time.
+    #[inline]
     pub(crate) fn count(&self, shape: &Shape, now: u64) -> Count {
         either!(self, state => state.count(shape, now))
     }
 
     /// Counts `n` units in their own place, as a detector does, unless that has left the window; tells whether the
     /// count fell below `mark` on the way.
+    #[inline]
     pub(crate) fn record(&mut self, shape: &Shape, at: u64, n: u64, mark: u64) -> Recorded {
         either!(self, state => state.record(shape, at, n, mark))
     }
