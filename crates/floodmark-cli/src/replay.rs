@@ -9,7 +9,7 @@ use crate::report::{Column, Key, REPLAY_COLUMNS, Record, Report, Summary, Table}
 use crate::session::Session;
 use crate::text::{counted, grouped, safe};
 use anyhow::Result;
-use floodmark::{Batch, Change, Detector, Form, Limiter, Rate, Timestamp};
+use floodmark::{Batch, Change, Decision, Detector, Form, Limiter, Rate, Timestamp};
 use floodmark_log::{Consumer, Event, Tally};
 use std::collections::HashMap;
 
@@ -24,8 +24,9 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict> {
     }
     limiter.windows().try_for_each(|window| session.check_tick(window, args.form.slices()))?;
     let report = Report::new(&args.output, REPLAY_COLUMNS, session.bar(), session.digits(), false)?;
-    let (keys, late, asked, admitted, changes) = Default::default();
-    let mut replay = Replay { limiter, limits, keys, late, asked, admitted, changes, args, report };
+    let (keys, late, asked, admitted, decisions, changes) = Default::default();
+    let mut replay =
+        Replay { limiter, limits, keys, late, asked, admitted, decisions, changes, args, report };
     let (tally, verdict) = session.read(&mut replay)?;
     replay.finish(&tally)?;
     Ok(verdict)
@@ -47,6 +48,7 @@ struct Replay<'a> {
     /// What is still to be measured.
     asked: Batch,
     admitted: Batch,
+    decisions: Vec<Decision>,
     changes: Vec<Change>,
     args: &'a ReplayArgs,
     report: Report,
@@ -82,6 +84,20 @@ impl OfKey {
     fn new(limits: usize) -> Self {
         Self { by_limit: vec![Rejected::default(); limits], ..Self::default() }
     }
+
+    /// Counts a request that a limit rejected, or none; tells whether it was admitted.
+    fn note(&mut self, n: u64, at: Timestamp, by: Option<usize>) -> bool {
+        self.asked = self.asked.saturating_add(n);
+        let Some(rejected) = by.and_then(|by| self.by_limit.get_mut(by)) else {
+            self.newest = self.newest.max(at);
+            self.admitted = self.admitted.saturating_add(n);
+            return true;
+        };
+        rejected.units = rejected.units.saturating_add(n);
+        rejected.first = rejected.first.or(Some(at));
+        rejected.last = Some(at);
+        false
+    }
 }
 
 #[derive(Clone, Copy, Default)]
@@ -95,35 +111,25 @@ impl Consumer for Replay<'_> {
     type Error = anyhow::Error;
 
     fn event(&mut self, event: &Event<'_>) -> Result<()> {
-        let &Event { key, n, at, digits } = event;
-        self.report.note_digits(digits);
-        let decision = self.limiter.check_at(key, n, at);
-        let limits = self.limits.len();
-        let of_key = match self.keys.get_mut(key) {
-            Some(of_key) => of_key,
-            None => self.keys.entry(key.to_vec()).or_insert_with(|| OfKey::new(limits)),
-        };
-        if at < of_key.newest {
-            self.late = self.late.saturating_add(n);
-        }
-        of_key.asked = of_key.asked.saturating_add(n);
-        let by = decision.by();
-        if let Some(rejected) = by.and_then(|by| of_key.by_limit.get_mut(by)) {
-            rejected.units = rejected.units.saturating_add(n);
-            rejected.first = rejected.first.or(Some(at));
-            rejected.last = Some(at);
-        } else {
-            of_key.newest = of_key.newest.max(at);
-            of_key.admitted = of_key.admitted.saturating_add(n);
-        }
-        self.asked.push(key, n, at);
-        if by.is_none() {
-            self.admitted.push(key, n, of_key.newest);
-        }
+        self.asked.push(event.key, event.n, event.at);
+        self.report.note_digits(event.digits);
         if self.asked.len() < BATCH { Ok(()) } else { self.pause() }
     }
 
     fn pause(&mut self) -> Result<()> {
+        self.limiter.check_many(&self.asked, &mut self.decisions);
+        for ((key, n, at), decision) in self.asked.iter().zip(&self.decisions) {
+            let of_key = match self.keys.get_mut(key) {
+                Some(of_key) => of_key,
+                None => self.keys.entry(key.to_vec()).or_insert_with(|| OfKey::new(self.limits.len())),
+            };
+            if at < of_key.newest {
+                self.late = self.late.saturating_add(n);
+            }
+            if of_key.note(n, at, decision.by()) {
+                self.admitted.push(key, n, of_key.newest);
+            }
+        }
         for limit in &self.limits {
             limit.asked.hit_many(&self.asked, &mut self.changes);
             limit.admitted.hit_many(&self.admitted, &mut self.changes);

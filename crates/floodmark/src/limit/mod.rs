@@ -7,7 +7,7 @@ pub use decision::{Decision, Quota};
 use crate::clock::{Clock, SystemClock, Timestamp};
 use crate::error::Error;
 use crate::rate::Rate;
-use crate::table::{Hashed, Table};
+use crate::table::{Batch, Hashed, Shard, Table};
 use crate::window::{Form, Shape, Window};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -158,20 +158,38 @@ impl Limiter {
 
     /// The same, at a time that is handed in.
     pub fn check_at(&self, key: impl AsRef<[u8]>, n: u64, at: Timestamp) -> Decision {
-        let (key, at) = (self.shared.table.hash(key.as_ref()), at.as_nanos());
-        if n == 0 {
-            return self.look(key, 0, at);
-        }
+        let key = self.shared.table.hash(key.as_ref());
+        self.check_in(&mut self.shared.table.shard(key), key, n, at.as_nanos())
+    }
+
+    /// Decides on a batch of requests, as [`check_at`](Self::check_at) would one after another, and puts the answers
+    /// into `decisions`, in their order.
+    pub fn check_many(&self, batch: &Batch, decisions: &mut Vec<Decision>) {
+        decisions.clear();
+        let table = &self.shared.table;
+        let mut keys: SmallVec<[_; 64]> = batch.iter().map(|(key, ..)| table.hash(key)).collect();
+        let Some(&first) = keys.first() else { return };
+        let mut shard = table.shard(first);
+        shard.fetch(&mut keys);
+        let requests = batch.iter().zip(&keys);
+        decisions.extend(requests.map(|((_, n, at), &key)| self.check_in(&mut shard, key, n, at.as_nanos())));
+    }
+
+    /// One request, in its key's locked shard.
+    fn check_in(
+        &self,
+        shard: &mut Shard<Windows, LimiterStats>,
+        key: Hashed<'_>,
+        n: u64,
+        at: u64,
+    ) -> Decision {
         let limits = &self.shared.limits;
-        let mut shard = self.shared.table.shard(key);
-        if shard.get(key).is_none() {
-            // A denied request creates nothing.
-            let fresh = self.fresh();
-            let verdict = self.judge(&fresh, n, at);
-            if verdict != Verdict::Fits {
-                shard.tally.note(verdict, n);
-                return self.decision(verdict, &fresh, at);
-            }
+        // Whatever is denied without a look at the counts creates nothing.
+        if n == 0 || limits.iter().any(|limit| n > limit.rate.limit()) {
+            let windows = self.healed(shard.get(key), at);
+            let verdict = self.judge(&windows, n, at);
+            shard.tally.note(verdict, n);
+            return self.decision(verdict, &windows, at);
         }
         shard.update(
             key,
@@ -196,7 +214,9 @@ impl Limiter {
     /// now, before the `n`.
     #[must_use]
     pub fn peek_at(&self, key: impl AsRef<[u8]>, n: u64, at: Timestamp) -> Decision {
-        self.look(self.shared.table.hash(key.as_ref()), n, at.as_nanos())
+        let (key, at) = (self.shared.table.hash(key.as_ref()), at.as_nanos());
+        let windows = self.healed(self.shared.table.shard(key).get(key), at);
+        self.decision(self.judge(&windows, n, at), &windows, at)
     }
 
     /// The window of each limit as it is kept: what was asked for, rounded up to a multiple of its slices.
@@ -226,13 +246,13 @@ impl Limiter {
         self.shared.limits.iter().map(|limit| Window::new(&limit.shape)).collect()
     }
 
-    fn look(&self, key: Hashed<'_>, n: u64, at: u64) -> Decision {
-        let found = self.shared.table.shard(key).get(key).cloned();
-        let mut windows = found.unwrap_or_else(|| self.fresh());
+    /// A key's windows as they would be judged at a time; fresh ones for a key that is not there.
+    fn healed(&self, windows: Option<&Windows>, at: u64) -> Windows {
+        let mut windows = windows.cloned().unwrap_or_else(|| self.fresh());
         for (window, limit) in windows.iter_mut().zip(&self.shared.limits) {
             window.heal(&limit.shape, at);
         }
-        self.decision(self.judge(&windows, n, at), &windows, at)
+        windows
     }
 
     /// Asks every limit; consumes nothing.
