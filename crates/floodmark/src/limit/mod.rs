@@ -184,8 +184,9 @@ impl Limiter {
         at: u64,
     ) -> Decision {
         let limits = &self.shared.limits;
-        // Whatever is denied without a look at the counts creates nothing.
-        if n == 0 || limits.iter().any(|limit| n > limit.rate.limit()) {
+        let is_never = limits.iter().any(|limit| n > limit.rate.limit());
+        // A read changes nothing, and a new key is made only by what is counted.
+        if n == 0 || (is_never && shard.get(key).is_none()) {
             let windows = self.healed(shard.get(key), at);
             let verdict = self.judge(&windows, n, at);
             shard.tally.note(verdict, n);

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod agrees;
+mod batch;
 mod clock;
 mod count;
 mod detector;
