@@ -1,0 +1,156 @@
+//! Nothing panics on lines that are damaged at random, every line is accounted for, and a file of them is put in order.
+
+use crate::common::read;
+use floodmark_log::{Format, Options};
+
+/// As many lines are damaged in each format.
+const LINES: usize = 2_000;
+
+/// A reproducible stream of random numbers: SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.bits() % end.max(1) as u64) as usize
+    }
+
+    fn byte(&mut self) -> u8 {
+        const TELLING: &[u8] = b" \"[]\\,;\t:/+-.@=\r\n0129aZ\0\x1b\x7f\xff\xef\xbb\xbf\xc3\xa9";
+        if self.bits().is_multiple_of(4) { self.bits() as u8 } else { TELLING[self.below(TELLING.len())] }
+    }
+
+    /// Does one to four things to a line.
+    fn damage(&mut self, line: &[u8]) -> Vec<u8> {
+        let mut line = line.to_vec();
+        for _ in 0..=self.below(4) {
+            let place = self.below(line.len());
+            match self.below(6) {
+                0 => line.truncate(place),
+                1 => drop(line.drain(..place)),
+                2 => line.insert(place, self.byte()),
+                3 if !line.is_empty() => line[place] = self.byte(),
+                4 => line.extend_from_within(place..),
+                _ => {
+                    let end = (place + self.below(8)).min(line.len());
+                    line.drain(place..end);
+                }
+            }
+        }
+        line
+    }
+}
+
+const REQUEST: &str = "[17/May/2015:10:05:03 +0000] \"GET /a?b=c HTTP/1.1\" 200 12";
+
+/// Whole lines of a format, and the line that goes before them.
+fn whole(format: Format) -> (&'static str, Vec<String>) {
+    let quoted = "\"https://example.com/\" \"agent (\\\"x\\\")\"";
+    let clients = ["192.0.2.1", "2001:db8::1", "[::ffff:192.0.2.1]", "host.example.com"];
+    let lines = |make: &dyn Fn(&str) -> String| clients.iter().map(|client| make(client)).collect();
+    match format {
+        Format::Common => ("", lines(&|client| format!("{client} - ann {REQUEST}"))),
+        Format::Combined => ("", lines(&|client| format!("\"{client} - - {REQUEST} {quoted}\""))),
+        Format::Vhost => ("", lines(&|client| format!("example.com:80 {client} - - {REQUEST} {quoted}"))),
+        Format::Csv => ("time,client,n", lines(&|client| format!("2015-05-17T10:05:03.25Z,\"{client}\",3"))),
+        Format::Tsv => ("time\tclient\tn", lines(&|client| format!("1431857103\t{client}\t3"))),
+        _ => ("5 a", lines(&|client| format!("1431857103.5 {client} 3"))),
+    }
+}
+
+fn damaged(format: Format, seed: u64) -> Vec<u8> {
+    let (head, lines) = whole(format);
+    let mut random = Random(seed);
+    let mut bytes = [head.as_bytes(), b"\n"].concat();
+    for _ in 0..LINES {
+        let line = &lines[random.below(lines.len())];
+        bytes.extend(random.damage(line.as_bytes()));
+        bytes.push(b'\n');
+    }
+    bytes
+}
+
+/// Reads bytes in a format, or in the one that they are told to be.
+fn check(bytes: &[u8], options: &Options) -> u64 {
+    // An error is an answer too: it must only not panic, and what is read must add up.
+    let Ok((events, tally)) = read(bytes, options) else { return 0 };
+    assert_eq!(tally.lines, tally.events + tally.skipped.values().sum::<u64>(), "{options:?}");
+    assert_eq!(
+        (tally.events, tally.units),
+        (events.len() as u64, events.iter().fold(0, |n, e| e.n.saturating_add(n)))
+    );
+    assert!(tally.damaged <= tally.events);
+    assert!(events.iter().all(|event| !event.key.is_empty()), "{options:?}");
+    assert!(events.is_sorted_by_key(|event| event.at), "{options:?}");
+    assert_eq!(tally.lines, bytes.split_inclusive(|&b| b == b'\n').count() as u64);
+    tally.events
+}
+
+#[test]
+fn damaged_lines_of_every_format_are_read_or_skipped_and_add_up() {
+    for (seed, format) in Format::ALL.into_iter().enumerate() {
+        let bytes = damaged(format, seed as u64);
+        let keys: &[&str] = match format {
+            Format::Csv | Format::Tsv => &["client", "time", "n"],
+            Format::Keys => &["key"],
+            Format::Vhost => &["ip", "path", "user", "status", "host"],
+            _ => &["ip", "path", "user", "status"],
+        };
+        for key in keys {
+            let weight = matches!(format, Format::Csv | Format::Tsv).then(|| "n".into());
+            let options =
+                Options { format: Some(format), key: Some((*key).into()), weight, ..Options::default() };
+            let events = check(&bytes, &options);
+            assert!(*key == "user" || events > 100, "{format}: only {events} of {LINES} are events by {key}");
+        }
+    }
+}
+
+#[test]
+fn lines_of_one_format_are_no_danger_to_another() {
+    for (seed, written) in Format::ALL.into_iter().enumerate() {
+        let bytes = damaged(written, 100 + seed as u64);
+        check(&bytes, &Options::default());
+        for format in Format::ALL {
+            check(&bytes, &Options { format: Some(format), ..Options::default() });
+            let (time, key) = (Some("time".into()), Some("client".into()));
+            check(&bytes, &Options { format: Some(format), time, key, ..Options::default() });
+        }
+    }
+}
+
+#[test]
+fn random_bytes_are_no_danger() {
+    for seed in 0..40 {
+        let mut random = Random(1_000 + seed);
+        let bytes: Vec<u8> =
+            (0..4_000).map(|_| if seed % 2 == 0 { random.bits() as u8 } else { random.byte() }).collect();
+        check(&bytes, &Options::default());
+        for format in Format::ALL {
+            check(&bytes, &Options { format: Some(format), ..Options::default() });
+        }
+    }
+}
+
+/// A line may be cut anywhere, also inside its time or by a byte order mark.
+#[test]
+fn every_beginning_of_a_line_is_read_or_skipped() {
+    for format in Format::ALL {
+        let (head, lines) = whole(format);
+        for line in &lines {
+            let cuts = (0..=line.len()).map(|end| &line.as_bytes()[..end]);
+            let bytes = [head.as_bytes()].into_iter().chain(cuts).collect::<Vec<_>>().join(&b'\n');
+            let marked = [b"\xef\xbb\xbf", bytes.as_slice()].concat();
+            let options = Options { format: Some(format), ..Options::default() };
+            let events = check(&bytes, &options);
+            assert_eq!(check(&marked, &options), events, "{format}");
+            assert!(events > 0, "{format}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Lines to events from outside: single odd lines of real logs, and lines that are damaged at random.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+mod common;
+mod damage;
+mod lines;
