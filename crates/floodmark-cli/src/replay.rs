@@ -175,6 +175,15 @@ const KEYS: Table = Table(&[
 
 impl Replay<'_> {
     fn finish(mut self, tally: &Tally) -> Result<()> {
+        if self.limits.len() > 1 {
+            let limits =
+                self.limits.iter().map(|limit| limit.rate.to_string()).collect::<Vec<_>>().join(" and ");
+            let [asked, admitted] = [|key: &OfKey| key.asked, |key: &OfKey| key.admitted]
+                .map(|units| self.keys.values().fold(0u64, |sum, of_key| sum.saturating_add(units(of_key))));
+            let (rejected, asked) = (grouped(asked.saturating_sub(admitted)), counted(asked, "request"));
+            self.report.line(&format!("{limits} together would have rejected {rejected} of {asked}"))?;
+            self.report.line("")?;
+        }
         for index in 0..self.limits.len() {
             self.limit(index)?;
         }
@@ -201,12 +210,13 @@ impl Replay<'_> {
             }
         }
         rows.sort_by(|(a, _, x), (b, _, y)| y.units.cmp(&x.units).then_with(|| a.cmp(b)));
-        self.report.line(&format!(
-            "{shown} would have rejected {} of {}, of {}",
-            grouped(rejected),
-            counted(asked, "request"),
-            counted(keys_rejected, "key"),
-        ))?;
+        let (units, keys) = (grouped(rejected), counted(keys_rejected, "key"));
+        let title = if self.limits.len() > 1 {
+            format!("Of these {units}, of {keys}, by {shown}, which had the longest wait")
+        } else {
+            format!("{shown} would have rejected {units} of {}, of {keys}", counted(asked, "request"))
+        };
+        self.report.line(&title)?;
         self.report.line("")?;
         if !rows.is_empty() {
             self.report.line(&KEYS.head())?;

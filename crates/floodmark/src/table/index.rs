@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn every_hash_is_found_again_and_no_other_although_many_begin_alike() {
         // All hashes begin their search at a few words and share a few tags.
-        let hashes: Vec<u64> = (0..5_000u64).map(|n| n % 7 | (n % 3) << 32 | n << 34).collect();
+        let hashes: Vec<u64> = (0..5_000u64).map(|n| (n % 7) | ((n % 3) << 32) | (n << 34)).collect();
         let mut index = Index::default();
         for (place, &hash) in hashes.iter().enumerate() {
             assert_eq!(index.find(hash, |at| hashes[at] == hash), None);
