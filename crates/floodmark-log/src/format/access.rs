@@ -162,13 +162,9 @@ impl Access {
         {
             return None;
         }
-        let is_list = |client: &[u8]| memchr2(b',', b'"', client).is_some();
-        (!line.get(client.clone()).is_some_and(is_list)).then_some(Head {
-            host,
-            client,
-            user,
-            has_colon: true,
-        })
+        let name = line.get(client.clone())?;
+        let has_colon = memchr(b':', name).is_some();
+        memchr2(b',', b'"', name).is_none().then_some(Head { host, client, user, has_colon })
     }
 
     /// ` "request" status bytes`, and for combined ` "referer" "agent"`, and whatever else is configured.
