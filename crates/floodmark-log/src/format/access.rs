@@ -117,27 +117,29 @@ impl Access {
         Ok(Parsed { key, n: 1, stamp, is_damaged: is_cut || !tail.is_whole })
     }
 
-    /// Nearly every line begins with a client of which no user is known: that is read without looking around.
+    /// Nearly every line begins with a client, `-` for ident and a user of one word: that is read without looking
+    /// around.
     fn usual_head(&mut self, line: &[u8], start: usize) -> Option<(Head, usize, Stamp)> {
         if self.format == Format::Vhost {
             return None;
         }
         let text = line.get(start..)?;
         let length = memchr(b' ', text)?;
-        let end = start + length;
-        if length == 0 || !line.get(end..)?.starts_with(b" - - [") {
+        let client = start..start + length;
+        let after_ident = line.get(client.end..)?.strip_prefix(b" - ")?;
+        let user_length = if after_ident.starts_with(b"- [") { 1 } else { memchr(b' ', after_ident)? };
+        let user = client.end + 3..client.end + 3 + user_length;
+        let open = user.end + 1;
+        if length == 0 || user_length == 0 || line.get(open) != Some(&b'[') {
             return None;
         }
         // Digits and dots alone are a client that needs no second look.
-        let client = text.get(..length)?;
-        let is_plain = client.iter().all(|b| matches!(b, b'.' | b'0'..=b'9'));
-        if !is_plain && memchr3(b',', b'"', b'[', client).is_some() {
+        let has_colon = !is_digits_and_dots(text, length);
+        if has_colon && memchr3(b',', b'"', b'[', text.get(..length)?).is_some() {
             return None;
         }
-        let has_colon = !is_plain;
-        let (after, stamp) = self.time.read_at(line, end + 5)?;
-        let head = Head { host: None, client: start..end, user: end + 3..end + 4, has_colon };
-        Some((head, after, stamp))
+        let (after, stamp) = self.time.read_at(line, open)?;
+        Some((Head { host: None, client, user, has_colon }, after, stamp))
     }
 
     fn head(&self, line: &[u8], range: Range<usize>) -> Option<Head> {
@@ -193,6 +195,20 @@ impl Access {
         let request = first_close.map(|close| range.start + 2..range.start + close);
         Tail { request, ..Tail::default() }
     }
+}
+
+/// Whether the first `length` bytes, at most 16, are digits, dots or slashes: all bytes are looked at at once.
+fn is_digits_and_dots(text: &[u8], length: usize) -> bool {
+    const fn repeat(byte: u8) -> u128 {
+        u128::from_ne_bytes([byte; 16])
+    }
+    let (Some(bytes), 1..=16) = (text.first_chunk::<16>(), length) else { return false };
+    let bytes = u128::from_le_bytes(*bytes);
+    let low = bytes & repeat(0x7f);
+    // A byte's high bit: it is above `9`; it is at least `.`.
+    let (above, at_least) = (low + repeat(0x7f - b'9'), low + repeat(0x80 - b'.'));
+    let others = (above | !at_least | bytes) & repeat(0x80);
+    others << (8 * (16 - length)) == 0
 }
 
 /// The length of a status behind a blank: three digits or `-`, then a blank or the end.
@@ -294,6 +310,23 @@ mod tests {
         check(Format::Common, "192.0.2.1 - - [yesterday] \"GET / HTTP/1.1\" 200 12", Err(Skip::BadTime));
         check(Format::Common, "192.0.2.1 - - \"GET / HTTP/1.1\" 200 12", Err(Skip::Malformed));
         check(Format::Common, &format!("- - - {REST}"), Err(Skip::NoKey));
+    }
+
+    #[test]
+    fn digits_and_dots_are_told_from_all_other_bytes_at_every_place() {
+        for length in 1..=16 {
+            for byte in 0..=255u8 {
+                for place in 0..length {
+                    let mut text = *b"192.168.100.200 -";
+                    text[15] = b'5';
+                    text[place] = byte;
+                    let expected = matches!(byte, b'.' | b'/' | b'0'..=b'9');
+                    assert_eq!(is_digits_and_dots(&text, length), expected, "{byte} at {place} of {length}");
+                }
+            }
+        }
+        assert!(is_digits_and_dots(b"1.2.3.4 - - [17/May", 7));
+        assert!(!is_digits_and_dots(b"1.2.3.4", 7), "too short to look at once");
     }
 
     #[test]
