@@ -4,7 +4,7 @@ use crate::Verdict;
 use crate::args::HotArgs;
 use crate::report::{Column, HOT_COLUMNS, Key, Record, Report, Summary, Table, millis};
 use crate::session::Session;
-use crate::text::{counted, grouped, safe};
+use crate::text::{counted, grouped, safe, tell_healed};
 use anyhow::Result;
 use floodmark::{Batch, Change, Cooled, Count, Detector, Form, KeyPeak, Step, Timestamp, format_duration};
 use floodmark_log::{Consumer, Event, Tally};
@@ -186,6 +186,7 @@ impl Hot<'_> {
             keys: self.detector.len() as u64,
         };
         summary.write(&mut self.report)?;
+        tell_healed(stats.healed);
         self.report.finish()
     }
 

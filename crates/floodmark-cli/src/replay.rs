@@ -7,11 +7,12 @@ use crate::Verdict;
 use crate::args::ReplayArgs;
 use crate::report::{Column, Key, REPLAY_COLUMNS, Record, Report, Summary, Table};
 use crate::session::Session;
-use crate::text::{counted, grouped, safe};
+use crate::text::{counted, grouped, safe, tell_healed};
 use anyhow::Result;
 use floodmark::{Batch, Change, Decision, Detector, Form, Limiter, Rate, Timestamp};
 use floodmark_log::{Consumer, Event, Tally};
 use std::collections::HashMap;
+use std::time::Duration;
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict> {
     for rate in &args.limits {
@@ -24,9 +25,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict> {
     }
     limiter.windows().try_for_each(|window| session.check_tick(window, args.form.slices()))?;
     let report = Report::new(&args.output, REPLAY_COLUMNS, session.bar(), session.digits(), false)?;
-    let (keys, late, asked, admitted, decisions, changes) = Default::default();
-    let mut replay =
-        Replay { limiter, limits, keys, late, asked, admitted, decisions, changes, args, report };
+    let (keys, asked, decisions, changes) = Default::default();
+    let mut replay = Replay { limiter, limits, keys, asked, decisions, changes, args, report };
     let (tally, verdict) = session.read(&mut replay)?;
     replay.finish(&tally)?;
     Ok(verdict)
@@ -35,7 +35,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict> {
 fn build(args: &ReplayArgs) -> Result<(Limiter, Vec<Measured>)> {
     let builder =
         args.limits.iter().fold(Limiter::builder().form(args.form.form()), |b, &rate| b.limit(rate));
-    let limits = args.limits.iter().map(|&rate| Measured::new(rate)).collect::<Result<_>>()?;
+    let slices = args.form.slices().unwrap_or(u32::MAX);
+    let limits = args.limits.iter().map(|&rate| Measured::new(rate, slices)).collect::<Result<_>>()?;
     Ok((builder.build()?, limits))
 }
 
@@ -43,11 +44,8 @@ struct Replay<'a> {
     limiter: Limiter,
     limits: Vec<Measured>,
     keys: HashMap<Vec<u8>, OfKey>,
-    /// Units of requests that came after a newer one of their key.
-    late: u64,
-    /// What is still to be measured.
+    /// Requests that are still to be decided.
     asked: Batch,
-    admitted: Batch,
     decisions: Vec<Decision>,
     changes: Vec<Change>,
     args: &'a ReplayArgs,
@@ -59,14 +57,29 @@ struct Measured {
     rate: Rate,
     asked: Detector,
     admitted: Detector,
+    /// What is still to be measured of the admitted.
+    batch: Batch,
+    /// The limiter takes a time that is further ahead than this for wrong.
+    far_ahead: Duration,
 }
 
 impl Measured {
-    fn new(rate: Rate) -> Result<Self> {
+    fn new(rate: Rate, slices: u32) -> Result<Self> {
         // They measure: a mark that no key reaches.
         let mark = Rate::new(u64::MAX, rate.window())?;
         let detector = || Detector::builder(mark).form(Form::Exact).build();
-        Ok(Self { rate, asked: detector()?, admitted: detector()? })
+        let far_ahead = rate.window() + rate.window() / slices;
+        Ok(Self { rate, asked: detector()?, admitted: detector()?, batch: Batch::default(), far_ahead })
+    }
+
+    /// The limiter has counted units: at the newest time of the key, or where that was wrong, at this one.
+    fn counted(&mut self, key: &[u8], n: u64, at: Timestamp, of_limit: &mut OfLimit) {
+        if of_limit.counted_at.saturating_since(at) <= self.far_ahead {
+            of_limit.counted_at = of_limit.counted_at.max(at);
+        } else {
+            of_limit.counted_at = at;
+        }
+        self.batch.push(key, n, of_limit.counted_at);
     }
 }
 
@@ -75,36 +88,35 @@ impl Measured {
 struct OfKey {
     asked: u64,
     admitted: u64,
-    /// The limiter judges a late request at this time.
-    newest: Timestamp,
-    by_limit: Vec<Rejected>,
+    by_limit: Vec<OfLimit>,
 }
 
 impl OfKey {
     fn new(limits: usize) -> Self {
-        Self { by_limit: vec![Rejected::default(); limits], ..Self::default() }
+        Self { by_limit: vec![OfLimit::default(); limits], ..Self::default() }
     }
 
-    /// Counts a request that a limit rejected, or none; tells whether it was admitted.
-    fn note(&mut self, n: u64, at: Timestamp, by: Option<usize>) -> bool {
+    /// Counts a request that a limit rejected, or none.
+    fn note(&mut self, n: u64, at: Timestamp, by: Option<usize>) {
         self.asked = self.asked.saturating_add(n);
-        let Some(rejected) = by.and_then(|by| self.by_limit.get_mut(by)) else {
-            self.newest = self.newest.max(at);
-            self.admitted = self.admitted.saturating_add(n);
-            return true;
-        };
-        rejected.units = rejected.units.saturating_add(n);
-        rejected.first = rejected.first.or(Some(at));
-        rejected.last = Some(at);
-        false
+        match by.and_then(|by| self.by_limit.get_mut(by)) {
+            None => self.admitted = self.admitted.saturating_add(n),
+            Some(of_limit) => {
+                of_limit.rejected = of_limit.rejected.saturating_add(n);
+                of_limit.first = of_limit.first.or(Some(at));
+                of_limit.last = Some(at);
+            }
+        }
     }
 }
 
 #[derive(Clone, Copy, Default)]
-struct Rejected {
-    units: u64,
+struct OfLimit {
+    rejected: u64,
     first: Option<Timestamp>,
     last: Option<Timestamp>,
+    /// The time at which the limiter counted last.
+    counted_at: Timestamp,
 }
 
 impl Consumer for Replay<'_> {
@@ -123,19 +135,19 @@ impl Consumer for Replay<'_> {
                 Some(of_key) => of_key,
                 None => self.keys.entry(key.to_vec()).or_insert_with(|| OfKey::new(self.limits.len())),
             };
-            if at < of_key.newest {
-                self.late = self.late.saturating_add(n);
-            }
-            if of_key.note(n, at, decision.by()) {
-                self.admitted.push(key, n, of_key.newest);
+            of_key.note(n, at, decision.by());
+            if decision.is_allowed() {
+                for (limit, of_limit) in self.limits.iter_mut().zip(&mut of_key.by_limit) {
+                    limit.counted(key, n, at, of_limit);
+                }
             }
         }
-        for limit in &self.limits {
+        for limit in &mut self.limits {
             limit.asked.hit_many(&self.asked, &mut self.changes);
-            limit.admitted.hit_many(&self.admitted, &mut self.changes);
+            limit.admitted.hit_many(&limit.batch, &mut self.changes);
+            limit.batch.clear();
         }
         self.asked.clear();
-        self.admitted.clear();
         Ok(())
     }
 
@@ -147,8 +159,6 @@ impl Consumer for Replay<'_> {
         (self.limiter, self.limits) = build(self.args)?;
         self.keys.clear();
         self.asked.clear();
-        self.admitted.clear();
-        self.late = 0;
         Ok(())
     }
 
@@ -188,7 +198,11 @@ impl Replay<'_> {
             self.limit(index)?;
         }
         let keys = self.keys.len() as u64;
-        Summary { tally, late_counted: self.late, too_late: 0, keys }.write(&mut self.report)?;
+        // All are judged, the late ones at a newer time: each was counted as late by whatever measures what was asked.
+        let stats = self.limits.first().map(|limit| limit.asked.stats()).unwrap_or_default();
+        let late_counted = stats.late_counted.saturating_add(stats.too_late);
+        Summary { tally, late_counted, too_late: 0, keys }.write(&mut self.report)?;
+        tell_healed(self.limiter.stats().healed);
         self.report.finish()
     }
 
@@ -200,7 +214,7 @@ impl Replay<'_> {
         let (mut asked, mut admitted, mut rejected, mut keys_rejected) = (0u64, 0u64, 0u64, 0);
         let mut rows = Vec::new();
         for (key, of_key) in &self.keys {
-            let units = of(of_key).units;
+            let units = of(of_key).rejected;
             asked = asked.saturating_add(of_key.asked);
             admitted = admitted.saturating_add(of_key.admitted);
             rejected = rejected.saturating_add(units);
@@ -209,7 +223,7 @@ impl Replay<'_> {
                 rows.push((key, of_key, of(of_key)));
             }
         }
-        rows.sort_by(|(a, _, x), (b, _, y)| y.units.cmp(&x.units).then_with(|| a.cmp(b)));
+        rows.sort_by(|(a, _, x), (b, _, y)| y.rejected.cmp(&x.rejected).then_with(|| a.cmp(b)));
         let (units, keys) = (grouped(rejected), counted(keys_rejected, "key"));
         let title = if self.limits.len() > 1 {
             format!("Of these {units}, of {keys}, by {shown}, which had the longest wait")
@@ -221,7 +235,7 @@ impl Replay<'_> {
         if !rows.is_empty() {
             self.report.line(&KEYS.head())?;
         }
-        for (key, of_key, Rejected { units, first, last }) in rows {
+        for (key, of_key, OfLimit { rejected: units, first, last, .. }) in rows {
             let most = |detector: &Detector| detector.peak(key).map_or(0, |peak| peak.hi);
             let (worst, worst_asked) = (most(&limit.admitted), most(&limit.asked));
             let (first, last) = (first.map(|at| self.report.time(at)), last.map(|at| self.report.time(at)));

@@ -47,6 +47,16 @@ pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr().lock(), "floodmark: {}", safe(message.as_bytes()));
 }
 
+/// Says that times of the input lay in the far future, if any did.
+pub(crate) fn tell_healed(healed: u64) {
+    if healed > 0 {
+        let times = counted(healed, "time");
+        complain(&format!(
+            "{times}, the newest time of a key lay in the far future, and its counts were moved back"
+        ));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -40,6 +40,7 @@ impl Default for LineBuffer {
 }
 
 impl LineBuffer {
+    #[inline]
     pub(crate) fn line(&self, line: &Line) -> &[u8] {
         self.bytes.get(line.range.clone()).unwrap_or_default()
     }
@@ -63,6 +64,7 @@ impl LineBuffer {
     }
 
     /// The next whole line, if there is one.
+    #[inline]
     pub(crate) fn next_line(&mut self) -> Option<Line> {
         loop {
             match memchr(b'\n', self.bytes.get(self.scanned..self.end)?) {

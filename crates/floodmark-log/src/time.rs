@@ -14,10 +14,13 @@ pub(crate) struct Stamp {
 
 /// Reads `17/May/2015:10:05:03 +0000`, the time of access logs.
 ///
-/// The calendar is asked once per day and zone: of a line like the one before it, only the six digits of the clock
-/// are read. `day` holds the day and the zone of the last one asked for, as they were written.
+/// A line of the same second as the one before it is not read again. The calendar is asked once per day and zone;
+/// else only the six digits of the clock are read. `day` and `zone` are those last asked for, as they were written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AccessTime {
+    /// The last time that was read, as it was written, and what it says.
+    last: [u8; LENGTH],
+    last_at: Option<Timestamp>,
     day: [u8; 12],
     zone: [u8; 6],
     /// Nanoseconds from the epoch to that day's 00:00:00 in that zone; `None` before the first.
@@ -40,10 +43,14 @@ impl AccessTime {
     /// Reads the time whose `[` stands at `open`: the place after its `]`, and the time.
     pub(crate) fn read_at(&mut self, line: &[u8], open: usize) -> Option<(usize, Stamp)> {
         let text = line.get(open + 1..)?;
-        if text.get(LENGTH) == Some(&b']')
-            && let Some(at) = self.read(text)
-        {
-            return Some((open + LENGTH + 2, Stamp { at, digits: 0 }));
+        if let Some((usual, [b']', ..])) = text.split_first_chunk::<LENGTH>() {
+            if *usual != self.last || self.last_at.is_none() {
+                self.last_at = self.read(usual);
+                self.last = *usual;
+            }
+            if let Some(at) = self.last_at {
+                return Some((open + LENGTH + 2, Stamp { at, digits: 0 }));
+            }
         }
         let length = memchr::memchr(b']', text.get(..48).unwrap_or(text))?;
         let text = text.get(..length)?;

@@ -193,3 +193,13 @@ fn a_shuffled_stream_is_late_where_a_file_is_not() {
     let file = crate::common::jsonl(&["hot", &folder.file("reversed.log", lines.concat())]).summary();
     assert_eq!((&file["late_counted"], &file["too_late"]), (&0.into(), &0.into()));
 }
+
+#[test]
+fn a_time_in_the_far_future_neither_freezes_a_key_nor_breaks_its_limit() {
+    let input = "100000 a\n10 a\n20 a\n30 a\n40 a\n50 a\n60 a\n";
+    let run = piped(&["replay", "--limit", "2/5s", "--all", "--output", "jsonl", "-"], input);
+    let replay = run.record("replay");
+    assert_eq!(replay["admitted"], 7);
+    assert!(replay["worst"].as_u64().unwrap() <= 2, "{replay}");
+    assert!(run.stderr.contains("1 time, the newest time of a key lay in the far future"), "{}", run.stderr);
+}

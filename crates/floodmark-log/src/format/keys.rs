@@ -5,12 +5,12 @@ use crate::TimeUnit;
 use crate::error::Error;
 use crate::event::Skip;
 use crate::time::{self, Stamp};
-use floodmark::{Clock, SystemClock};
+use floodmark::{Clock, SystemClock, Timestamp};
 use std::ops::Range;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
-    /// Lines are keys alone and are stamped as they come.
+    /// Lines are keys alone and are stamped as they come, to the millisecond.
     is_bare: bool,
     unit: TimeUnit,
 }
@@ -39,7 +39,8 @@ impl Keys {
         if self.is_bare {
             let start = line.len() - line.trim_ascii_start().len();
             let key = Place::Line(start..start + line.trim_ascii().len());
-            let stamp = Stamp { at: SystemClock.now(), digits: 9 };
+            let millis = SystemClock.now().as_nanos() / 1_000_000;
+            let stamp = Stamp { at: Timestamp::from_millis(millis), digits: 3 };
             return Ok(Parsed { key, n: 1, stamp, is_damaged: false });
         }
         let mut rest = 0;

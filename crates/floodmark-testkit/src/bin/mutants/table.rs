@@ -174,7 +174,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         &[("fits_at.saturating_sub(at))", "fits_at.saturating_sub(at).saturating_sub(1))")],
     ),
     mutant("last_of_equal_waits", LIMIT, &[("longest >= fits_at", "longest > fits_at")]),
-    mutant("read_makes_a_key", LIMIT, &[("if n == 0 {", "if n == u64::MAX {")]),
+    mutant("read_makes_a_key", LIMIT, &[("if n == 0 || (", "if n == u64::MAX || (")]),
     // Detector.
     mutant("one_straggler_heals", HOT, &[("if is_far && state.suspect {", "if is_far {")]),
     mutant("suspicion_stays", HOT, &[("            state.suspect = false;\n", "")]),
