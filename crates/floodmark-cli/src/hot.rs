@@ -18,8 +18,8 @@ pub(crate) fn run(args: &HotArgs) -> Result<Verdict> {
     session.check_tick(detector.window(), args.form.slices())?;
     let report =
         Report::new(&args.output, HOT_COLUMNS, session.bar(), session.digits(), session.has_streams())?;
-    let (batch, changes) = Default::default();
-    let mut hot = Hot { detector, args, report, episodes: 0, batch, changes };
+    let (batch, changes, newest) = Default::default();
+    let mut hot = Hot { detector, args, report, episodes: 0, batch, changes, newest };
     hot.begin()?;
     let (tally, verdict) = session.read(&mut hot)?;
     let was_hot = hot.episodes > 0;
@@ -46,6 +46,8 @@ struct Hot<'a> {
     /// Events that are still to be counted.
     batch: Batch,
     changes: Vec<Change>,
+    /// The newest time of the batch before.
+    newest: Timestamp,
 }
 
 /// As many events are counted together.
@@ -82,7 +84,9 @@ impl Consumer for Hot<'_> {
         }
         self.changes = changes;
         self.batch.clear();
-        if is_due { self.idle(newest) } else { Ok(()) }
+        // One event that is ahead of all others must not end their episodes: two batches in a row have to be there.
+        let now = newest.min(std::mem::replace(&mut self.newest, newest));
+        if is_due { self.idle(now) } else { Ok(()) }
     }
 
     fn idle(&mut self, now: Timestamp) -> Result<()> {
@@ -93,6 +97,7 @@ impl Consumer for Hot<'_> {
         self.detector = build(self.args)?;
         self.episodes = 0;
         self.batch.clear();
+        self.newest = Timestamp::EPOCH;
         self.report.take_back();
         Ok(())
     }

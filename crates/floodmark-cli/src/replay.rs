@@ -35,9 +35,11 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict> {
 fn build(args: &ReplayArgs) -> Result<(Limiter, Vec<Measured>)> {
     let builder =
         args.limits.iter().fold(Limiter::builder().form(args.form.form()), |b, &rate| b.limit(rate));
+    // First of all: it refuses what no window can be divided by.
+    let limiter = builder.build()?;
     let slices = args.form.slices().unwrap_or(u32::MAX);
     let limits = args.limits.iter().map(|&rate| Measured::new(rate, slices)).collect::<Result<_>>()?;
-    Ok((builder.build()?, limits))
+    Ok((limiter, limits))
 }
 
 struct Replay<'a> {

@@ -21,7 +21,7 @@ pub(crate) fn safe(bytes: &[u8]) -> String {
 /// Characters that a terminal acts on instead of showing them: controls, line separators, and marks of direction.
 pub(crate) fn is_unsafe(char: char) -> bool {
     char.is_control()
-        || matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+        || matches!(char, '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// `1234567` as `1,234,567`.

@@ -13,7 +13,10 @@ pub(crate) fn detect(sample: &[u8], path: &str, options: &Options) -> Result<Par
     let lines: Vec<&[u8]> = lines.filter(|line| !line.trim_ascii().is_empty()).take(LINES).collect();
     let first = lines.first().copied().unwrap_or_default();
     if let Some(format) = options.format {
-        return Parser::new(format, first, path, options);
+        // A stream that was cut into may begin with the rest of a line: one with a time shows that lines have one.
+        let is_timed = |line: &&&[u8]| matches!(Parser::new(Format::Keys, line, path, options), Ok(Parser::Keys(keys)) if !keys.is_bare());
+        let timed = lines.iter().find(is_timed).filter(|_| format == Format::Keys);
+        return Parser::new(format, timed.copied().unwrap_or(first), path, options);
     }
     reject_what_is_no_text(sample, path)?;
     let mut best: Option<(usize, Format)> = None;

@@ -32,7 +32,10 @@ pub(crate) fn read<C: Consumer>(
         // Whatever was in the way will be so again.
         merge.problems.truncate(told);
         merge.sort(examples);
-        merge.run(consumer)?;
+        // How far the times go back is not known if that was stopped.
+        if !merge.watch.should_stop() {
+            merge.run(consumer)?;
+        }
     }
     let mut tally = Tally::default();
     for source in merge.sources {
@@ -105,7 +108,12 @@ impl Merge<'_> {
                         break;
                     }
                     if self.held && consumer.held() > MAX_HELD {
-                        if !self.is_in_order_to_the_end() {
+                        let is_in_order = self.is_in_order_to_the_end();
+                        if self.watch.should_stop() {
+                            next.clear();
+                            break;
+                        }
+                        if !is_in_order {
                             return Ok(false);
                         }
                         self.held = false;
@@ -132,7 +140,9 @@ impl Merge<'_> {
         let Some(source) = self.sources.get_mut(index) else { return Ok(None) };
         match source.advance() {
             Ok(at) => Ok(at),
-            Err(Stopped::OutOfOrder) => Err(OutOfOrder),
+            Err(Stopped::OutOfOrder(_)) if self.held => Err(OutOfOrder),
+            // What has been let go can't be taken back: the file has changed meanwhile, and the event is a late one.
+            Err(Stopped::OutOfOrder(at)) => Ok(Some(at)),
             Err(Stopped::Io(error)) => {
                 let path = PathBuf::from(&source.decoder().path);
                 self.problems.push(Error::Io { path, source: error });

@@ -42,7 +42,9 @@ impl Inputs {
             let handle = if path.as_os_str() == "-" {
                 same_file::Handle::stdin().ok()
             } else {
-                same_file::Handle::from_path(path).ok()
+                // Only a file: opening a pipe twice would wait for a second writer.
+                let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
+                is_file.then(|| same_file::Handle::from_path(path).ok()).flatten()
             };
             let first = handle.as_ref().and_then(|handle| seen.iter().find(|(seen, _)| seen == handle));
             if let Some((_, first)) = first

@@ -47,7 +47,7 @@ fn lag(
 ) -> io::Result<u64> {
     let mut buffer = LineBuffer::default();
     let (mut newest, mut lag) = (newest.as_nanos(), 0);
-    let mut is_last = false;
+    let (mut is_first, mut is_last) = (true, false);
     while !is_last {
         let before = buffer.taken_in();
         is_last = !buffer.fill(&mut reader)?;
@@ -56,6 +56,8 @@ fn lag(
         }
         while let Some(line) = buffer.next_line().or_else(|| if is_last { buffer.last_line() } else { None })
         {
+            let line = if is_first { buffer.without_mark(line) } else { line };
+            is_first = false;
             let Some(stamp) = parser.stamp(buffer.line(&line)) else { continue };
             let at = stamp.at.as_nanos();
             lag = lag.max(newest.saturating_sub(at));
@@ -68,8 +70,8 @@ fn lag(
 /// Why a source has no next event although it is not at its end.
 #[derive(Debug)]
 pub(crate) enum Stopped {
-    /// The next one is earlier than one before it.
-    OutOfOrder,
+    /// It is at its next event, whose time is this and earlier than one before it.
+    OutOfOrder(Timestamp),
     Io(io::Error),
 }
 
@@ -145,6 +147,8 @@ pub(crate) struct Reordered {
     /// Sort when this many are held.
     enough: usize,
     newest: u64,
+    /// What ended the reading before the file's end; told when all that is held has been handed on.
+    error: Option<io::Error>,
 }
 
 /// So many at least are held before they are sorted, so that sorting is amortised over many.
@@ -153,23 +157,28 @@ const ENOUGH: usize = 1 << 14;
 impl Reordered {
     fn new(events: FileEvents, lag: u64) -> Self {
         let (keys, held) = (IndexSet::new(), Vec::new());
-        Self { events, lag, digits: 0, keys, held, next: 0, ready: 0, enough: ENOUGH, newest: 0 }
+        Self { events, lag, digits: 0, keys, held, next: 0, ready: 0, enough: ENOUGH, newest: 0, error: None }
     }
 
     fn advance(&mut self) -> io::Result<Option<Timestamp>> {
         self.next += 1;
         if self.next >= self.ready {
-            self.refill()?;
+            self.refill();
+        }
+        if self.ready == 0
+            && let Some(error) = self.error.take()
+        {
+            return Err(error);
         }
         Ok(self.held.get(self.next).filter(|_| self.next < self.ready).map(|held| held.at))
     }
 
-    fn refill(&mut self) -> io::Result<()> {
+    fn refill(&mut self) {
         self.held.drain(..self.ready);
         (self.next, self.ready) = (0, 0);
         let mut is_end = false;
-        while self.ready == 0 && !is_end {
-            is_end = !self.read_enough()?;
+        while self.ready == 0 && !is_end && self.error.is_none() {
+            is_end = !self.read_enough();
             for (place, held) in self.held.iter_mut().enumerate() {
                 held.place = place as u32;
             }
@@ -180,14 +189,18 @@ impl Reordered {
             // Twice what has to stay: so every event is sorted a few times at most.
             self.enough = ENOUGH.max((self.held.len() - self.ready) * 2);
         }
-        Ok(())
     }
 
     /// Reads until enough is held; `false` at the end.
-    fn read_enough(&mut self) -> io::Result<bool> {
+    fn read_enough(&mut self) -> bool {
         while self.held.len() < self.enough {
-            if self.events.advance()?.is_none() {
-                return Ok(false);
+            match self.events.advance() {
+                Ok(Some(_)) => {}
+                Ok(None) => return false,
+                Err(error) => {
+                    self.error = Some(error);
+                    return false;
+                }
             }
             let Event { key, n, at, digits } = self.events.decoder.event();
             let key = match self.keys.get_index_of(key) {
@@ -198,7 +211,7 @@ impl Reordered {
             self.newest = self.newest.max(at.as_nanos());
             self.held.push(Held { at, n, key: key as u32, place: 0 });
         }
-        Ok(true)
+        true
     }
 
     fn event(&self) -> Option<Event<'_>> {
@@ -233,7 +246,7 @@ impl Ordered {
                 let next = events.advance()?;
                 if let Some(at) = next {
                     if at < *newest {
-                        return Err(Stopped::OutOfOrder);
+                        return Err(Stopped::OutOfOrder(at));
                     }
                     *newest = at;
                 }
@@ -283,8 +296,8 @@ impl Ordered {
         let file = events.reader.get_mut();
         let here = file.stream_position()?;
         file.seek(SeekFrom::Start(rest))?;
-        let lag = lag(file.take(events.start + events.length - rest), &mut parser, *newest, on_read)?;
+        let lag = lag(file.take(events.start + events.length - rest), &mut parser, *newest, on_read);
         events.reader.get_mut().seek(SeekFrom::Start(here))?;
-        Ok(lag == 0)
+        Ok(lag? == 0)
     }
 }

@@ -33,8 +33,11 @@ const LENGTH: usize = 26;
 impl AccessTime {
     /// Finds the bracketed time in a line: the place of its `[`, the place after its `]`, and the time.
     pub(crate) fn find(&mut self, line: &[u8]) -> Option<(usize, usize, Stamp)> {
-        // A user name or a bracketed address may hold a `[` before it; a few tries are enough.
-        memchr::memchr_iter(b'[', line).take(4).find_map(|open| {
+        // A user name, which a client chooses, may hold brackets, but no quote: the time is the last bracket before
+        // the request.
+        let head = line.get(..memchr::memmem::find(line, b"] \"").unwrap_or(0)).unwrap_or_default();
+        let last = memchr::memrchr(b'[', head);
+        last.into_iter().chain(memchr::memchr_iter(b'[', line).take(4)).find_map(|open| {
             let (after, stamp) = self.read_at(line, open)?;
             Some((open, after, stamp))
         })

@@ -158,3 +158,9 @@ fn a_key_that_only_looked_hot_before_the_lines_were_in_order_does_not_fail() {
     assert_eq!(run(&["hot", "--mark", "4/1s", "--fail-if-hot", &file]).code, Some(0));
     assert_eq!(run(&["hot", "--mark", "3/2s", "--fail-if-hot", &file]).code, Some(1));
 }
+
+#[test]
+fn a_replay_in_no_slices_is_refused_and_does_not_panic() {
+    let run = crate::common::piped(&["replay", "--limit", "10/1s", "--slices", "0", "-"], "5 a\n");
+    assert!(run.stderr.contains("0 slices: a window has 1 to 4096 slices"), "{}", run.stderr);
+}

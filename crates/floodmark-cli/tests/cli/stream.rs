@@ -206,3 +206,21 @@ fn a_time_in_the_far_future_neither_freezes_a_key_nor_breaks_its_limit() {
     assert!(replay["worst"].as_u64().unwrap() <= 2, "{replay}");
     assert!(run.stderr.contains("1 time, the newest time of a key lay in the far future"), "{}", run.stderr);
 }
+
+#[test]
+fn one_event_ahead_of_all_others_ends_no_episode() {
+    let mut live = Live::start(&["hot", "--mark", "2/5s", "--output", "jsonl", "-"]);
+    live.write("100 a\n101 a\n");
+    assert_eq!(live.record()["type"], "hot");
+    live.write("9999999999 z\n");
+    live.write("102 a\n");
+    let rest = live.finish();
+    assert_eq!((rest.records("hot").len(), rest.records("cooled").len()), (0, 1), "{}", rest.stdout);
+}
+
+#[test]
+fn keys_with_times_are_told_although_the_first_line_is_the_rest_of_one() {
+    let input = "er:7\n1700000000 user:7\n1700000001 user:7\n";
+    let run = piped(&["hot", "--mark", "2/5s", "--format", "keys", "--output", "jsonl", "-"], input);
+    assert_eq!(run.record("hot")["key"], "user:7");
+}

@@ -82,7 +82,9 @@ impl Access {
     }
 
     pub(crate) fn stamp(&mut self, line: &[u8]) -> Option<Stamp> {
-        self.time.find(line).map(|(_, _, stamp)| stamp)
+        let start = usize::from(line.first() == Some(&b'"'));
+        let usual = self.usual_head(line, start).map(|(_, _, stamp)| stamp);
+        usual.or_else(|| self.time.find(line).map(|(_, _, stamp)| stamp))
     }
 
     pub(crate) fn parse(&mut self, line: &[u8], is_cut: bool) -> Result<Parsed, Skip> {
@@ -360,6 +362,18 @@ mod tests {
                 || whole[..cut].ends_with("\\\")\"")
                 || whole[..cut].ends_with("\\\")\" ");
             assert_eq!(read, Ok(!looks_whole), "{}", &whole[..cut]);
+        }
+    }
+
+    #[test]
+    fn no_user_name_hides_a_request_or_its_time() {
+        for user in ["[[[[", "a [[[[", "[2015-05-17T10:05:03]", "[[[[["] {
+            let line = format!("192.0.2.1 - {user} {REST}");
+            assert_eq!(read(Format::Common, "ip", &line), Ok(("192.0.2.1".into(), false)), "{line}");
+            let mut parser = Access::new(Format::Common, "test", &Options::default()).unwrap();
+            let parsed = parser.parse(line.as_bytes(), false).unwrap();
+            assert_eq!(parser.stamp(line.as_bytes()), Some(parsed.stamp), "one line, one time");
+            assert_eq!(parsed.stamp.at.as_nanos() / 1_000_000_000, 1_431_857_103);
         }
     }
 

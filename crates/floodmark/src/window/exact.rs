@@ -17,7 +17,7 @@ struct Run {
     n: u64,
 }
 
-/// Past this many runs neighbours are merged, so that one key holds at most 16 MiB.
+/// Past this many runs neighbours are merged, so that one key holds at most some 32 MiB: as many again may have left and not been dropped yet.
 const MAX_RUNS: usize = 1 << 20;
 
 /// One key's log. The sum never exceeds `u64::MAX`: what would is reported as saturated.
