@@ -121,6 +121,7 @@ impl Access {
 
     /// Nearly every line begins with a client, `-` for ident and a user of one word: that is read without looking
     /// around.
+    #[inline(always)]
     fn usual_head(&mut self, line: &[u8], start: usize) -> Option<(Head, usize, Stamp)> {
         if self.format == Format::Vhost {
             return None;
