@@ -170,6 +170,7 @@ impl InputArgs {
             },
             count_twice: self.count_twice,
             examples: self.show_skipped,
+            ..Options::default()
         }
     }
 }

@@ -1,7 +1,8 @@
 //! One client, one key: all spellings of an address are the same key.
 
+use ipnet::{Ipv4Net, Ipv6Net};
 use std::io::Write;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// Writes the usual spelling of an IPv6 address into `out` and tells whether `text` was one that needed it.
 ///
@@ -17,6 +18,55 @@ pub(crate) fn normalize(text: &[u8], out: &mut Vec<u8>) -> bool {
     out.clear();
     let address = address.to_ipv4_mapped().map_or(IpAddr::V6(address), IpAddr::V4);
     write!(out, "{address}").is_ok()
+}
+
+/// The lengths of the networks that clients are counted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Prefix {
+    v4: u8,
+    v6: u8,
+}
+
+impl Prefix {
+    pub(crate) fn new(v4: u8, v6: u8) -> Option<Self> {
+        (v4 <= 32 && v6 <= 128).then_some(Self { v4, v6 })
+    }
+}
+
+/// Appends the network that an address is in, such as `192.0.2.0/24`; the address itself where the prefix is all of
+/// it, and whatever is no address as it stands.
+pub(crate) fn write_network(text: &[u8], prefix: Prefix, out: &mut Vec<u8>) {
+    let address = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    // Writing to memory cannot fail.
+    let _ = match address {
+        Some(IpAddr::V4(v4)) if prefix.v4 < 32 => {
+            Ipv4Net::new(v4, prefix.v4).map(|network| write!(out, "{}", network.trunc())).ok()
+        }
+        Some(IpAddr::V6(v6)) if prefix.v6 < 128 => {
+            Ipv6Net::new(v6, prefix.v6).map(|network| write!(out, "{}", network.trunc())).ok()
+        }
+        _ => {
+            out.extend_from_slice(text);
+            None
+        }
+    };
+}
+
+/// Writes an address in its usual spelling.
+pub(crate) fn write(address: IpAddr, out: &mut Vec<u8>) {
+    out.clear();
+    let _ = write!(out, "{address}");
+}
+
+/// Reads an address of a list of hops, in any spelling, with a port or without.
+pub(crate) fn of_hop(text: &[u8]) -> Option<IpAddr> {
+    let text = std::str::from_utf8(text).ok()?;
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    let address = bare.parse().ok().or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()))?;
+    Some(match address {
+        IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(address, IpAddr::V4),
+        IpAddr::V4(_) => address,
+    })
 }
 
 /// Whether a text is no IPv6 address, or one that is surely written as it would be shown: most are, and reading one
@@ -102,6 +152,34 @@ mod tests {
         }
         assert!(is_usual_spelling(b"2001:db8::1") && is_usual_spelling(b"2001:db8:cafe::24"));
         assert!(is_usual_spelling(b"2001:db8:1:2:3:4:5:6") && is_usual_spelling(b"2001:db8:0:2:3:4:0:6"));
+    }
+
+    fn check_network(address: &str, v4: u8, v6: u8, expected: &str) {
+        let mut out = Vec::new();
+        write_network(address.as_bytes(), Prefix::new(v4, v6).unwrap(), &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn clients_can_be_counted_by_their_network() {
+        check_network("192.0.2.77", 24, 64, "192.0.2.0/24");
+        check_network("2001:db8:1234:5678::102:304", 32, 56, "2001:db8:1234:5600::/56");
+        check_network("64:ff9b::102:304", 32, 56, "64:ff9b::/56");
+        check_network("192.0.2.77", 32, 64, "192.0.2.77");
+        check_network("2001:db8::1", 24, 128, "2001:db8::1");
+        check_network("crawl7.example.com", 24, 64, "crawl7.example.com");
+        assert_eq!((Prefix::new(33, 0), Prefix::new(0, 129)), (None, None));
+    }
+
+    #[test]
+    fn a_hop_may_have_a_port() {
+        for text in ["192.0.2.1", "192.0.2.1:80", "::ffff:192.0.2.1", "[::ffff:c000:201]:80"] {
+            assert_eq!(of_hop(text.as_bytes()), "192.0.2.1".parse().ok(), "{text}");
+        }
+        assert_eq!(of_hop(b"[2001:db8::1]"), "2001:db8::1".parse().ok());
+        for text in ["unknown", "", "_hidden", "192.0.2.1:http"] {
+            assert_eq!(of_hop(text.as_bytes()), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The bytes of one input to its events.
 
 use crate::event::{Event, Tally};
-use crate::format::{Parsed, Parser};
 use crate::lines::{Line, LineBuffer};
+use crate::parser::{Parsed, Parser};
 use floodmark::Timestamp;
 
 #[derive(Debug)]
@@ -27,6 +27,11 @@ impl Decoder {
     /// `None`: there is none.
     #[inline]
     pub(crate) fn advance(&mut self, is_last: bool) -> Option<Timestamp> {
+        if self.parsed.has_more
+            && let Some(at) = self.advance_in_line()
+        {
+            return Some(at);
+        }
         loop {
             let line = match self.buffer.next_line() {
                 Some(line) => line,
@@ -49,10 +54,28 @@ impl Decoder {
         }
     }
 
+    /// Goes to the next event of the same line.
+    fn advance_in_line(&mut self) -> Option<Timestamp> {
+        while self.parsed.has_more {
+            match self.parser.parse_next(self.buffer.line(&self.line)) {
+                Ok(parsed) => {
+                    let at = parsed.stamp.at;
+                    self.tally.count_more(parsed.n, at);
+                    self.parsed = parsed;
+                    return Some(at);
+                }
+                // A line that is an event cannot be a skipped one too.
+                Err(_) => self.parsed.has_more = self.parser.has_more(),
+            }
+        }
+        None
+    }
+
     /// The event that the last `advance` went to.
+    #[inline]
     pub(crate) fn event(&self) -> Event<'_> {
         let Parsed { key, n, stamp, .. } = &self.parsed;
         let key = self.parser.key(key, self.buffer.line(&self.line));
-        Event { key, n: *n, at: stamp.at, digits: stamp.digits }
+        Event { key, n: *n, at: stamp.at, digits: stamp.digits, details: self.parser.details() }
     }
 }

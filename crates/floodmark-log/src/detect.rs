@@ -1,7 +1,10 @@
 //! Which format are these lines? The first few of them tell.
 
 use crate::error::Error;
-use crate::format::{Format, Options, Parser};
+use crate::event::Skip;
+use crate::format::Format;
+use crate::options::Options;
+use crate::parser::Parser;
 
 /// As many lines are asked at most.
 const LINES: usize = 64;
@@ -11,48 +14,54 @@ pub(crate) fn detect(sample: &[u8], path: &str, options: &Options) -> Result<Par
     let bytes = sample.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sample);
     let lines = bytes.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let lines: Vec<&[u8]> = lines.filter(|line| !line.trim_ascii().is_empty()).take(LINES).collect();
-    let first = lines.first().copied().unwrap_or_default();
     if let Some(format) = options.format {
-        // A stream that was cut into may begin with the rest of a line: one with a time shows that lines have one.
-        let is_timed = |line: &&&[u8]| matches!(Parser::new(Format::Keys, line, path, options), Ok(Parser::Keys(keys)) if !keys.is_bare());
-        let timed = lines.iter().find(is_timed).filter(|_| format == Format::Keys);
-        return Parser::new(format, timed.copied().unwrap_or(first), path, options);
+        let looks_like = || likeliest(&lines, path, &Options { format: None, ..options.clone() });
+        if format.has_own_lines()
+            && score(format, &lines, path, options) == 0
+            && let Some(looks_like) = looks_like()
+        {
+            let (path, line) = (path.into(), shown(&lines));
+            return Err(Error::WrongFormat { path, asked: format, looks_like, line });
+        }
+        return Parser::new(format, &lines, path, options);
     }
     reject_what_is_no_text(sample, path)?;
+    match likeliest(&lines, path, options) {
+        Some(format) => Parser::new(format, &lines, path, options),
+        None => Err(unknown(&lines, path, options)),
+    }
+}
+
+/// The format that reads the most of the lines, if any reads at least half of them.
+fn likeliest(lines: &[&[u8]], path: &str, options: &Options) -> Option<Format> {
     let mut best: Option<(usize, Format)> = None;
     for format in Format::ALL {
-        let score = score(format, &lines, path, options);
+        let score = score(format, lines, path, options);
         if best.is_none_or(|(most, _)| score > most) {
             best = Some((score, format));
         }
     }
-    match best {
-        // A whole line counts two.
-        Some((score, format)) if score >= lines.len().max(1) => Parser::new(format, first, path, options),
-        _ => Err(unknown(&lines, path, options)),
-    }
+    // A whole line counts two.
+    best.filter(|(score, _)| *score >= lines.len().max(1)).map(|(_, format)| format)
 }
 
 /// Two for each line that is an event, one for one that is damaged or a header.
 fn score(format: Format, lines: &[&[u8]], path: &str, options: &Options) -> usize {
-    // The key is another question: a field that a format lacks is told once the format is known.
-    let options = match format {
-        Format::Csv | Format::Tsv => options.clone(),
-        Format::Keys if options.time.is_some() || options.weight.is_some() => return 0,
-        _ => Options { key: None, ..options.clone() },
-    };
-    let first = lines.first().copied().unwrap_or_default();
-    let Ok(mut parser) = Parser::new(format, first, path, &options) else { return 0 };
-    if let Parser::Keys(keys) = &parser
-        && keys.is_bare()
-        && !lines.iter().all(|line| is_one_word(line))
-    {
+    // What is asked of the lines is another question: a field that a format lacks is told once the format is known.
+    let key = options.key.clone().filter(|key| format.is_table() || key == "forwarded");
+    let options =
+        Options { key, conditions: Vec::new(), details: None, since: None, until: None, ..options.clone() };
+    if format == Format::Keys && (options.time.is_some() || options.weight.is_some()) {
+        return 0;
+    }
+    let Ok(mut parser) = Parser::new(format, lines, path, &options) else { return 0 };
+    if parser.is_bare() && !lines.iter().all(|line| is_one_word(line)) {
         return 0;
     }
     let worth = |line: &&[u8]| match parser.parse(line, false) {
         Ok(parsed) if parsed.is_damaged => 1,
         Ok(_) => 2,
-        Err(crate::Skip::Header) => 1,
+        Err(Skip::Header) => 1,
         Err(_) => 0,
     };
     lines.iter().map(worth).sum()
@@ -101,13 +110,19 @@ fn unknown(lines: &[&[u8]], path: &str, options: &Options) -> Error {
             fields(&first) > 0 && lines.get(1).is_none_or(|second| fields(second) >= fields(&first));
         if is_table
             && are_names(first, delimiter)
-            && let Err(error) = Parser::new(format, first, path, options)
+            && let Err(error) = Parser::new(format, lines, path, options)
         {
             return error;
         }
     }
+    Error::UnknownFormat { path: path.into(), line: shown(lines) }
+}
+
+/// The first line, shortened and safe to show.
+fn shown(lines: &[&[u8]]) -> String {
+    let first = lines.first().copied().unwrap_or_default();
     let shown: String = String::from_utf8_lossy(first).chars().take(80).collect();
-    Error::UnknownFormat { path: path.into(), line: format!("{shown:?}") }
+    format!("{shown:?}")
 }
 
 #[cfg(test)]

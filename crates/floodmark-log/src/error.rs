@@ -1,5 +1,6 @@
 //! What can be wrong with an input as a whole. What is wrong with one line is a [`Skip`](crate::Skip).
 
+use crate::format::Format;
 use std::io;
 use std::path::PathBuf;
 
@@ -42,13 +43,34 @@ pub enum Error {
         /// Its first line, shortened and made safe to show.
         line: String,
     },
-    /// `--key` names something the format does not have.
-    #[error("{path} has no {what} \"{name}\": it has {known}")]
+    /// `--format` is another than that of the lines.
+    #[error(
+        "{path}: its first lines are not {asked}, such as {line}; they look like {looks_like}: \
+         say --format {looks_like}, or leave it out"
+    )]
+    WrongFormat {
+        /// The input.
+        path: String,
+        /// What was asked for.
+        asked: Format,
+        /// What it looks like.
+        looks_like: Format,
+        /// Its first line, shortened and made safe to show.
+        line: String,
+    },
+    /// `--key` is no field and no template of fields.
+    #[error("\"{key}\" is no key: {why}; say a field as ip, or several as '{{ip}} {{path}}'")]
+    BadKey {
+        /// What was asked for.
+        key: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// Something names a field that the format does not have.
+    #[error("{path} has no field \"{name}\": it has {known}")]
     UnknownField {
         /// The input.
         path: String,
-        /// `key` or `column`.
-        what: &'static str,
         /// What was asked for.
         name: String,
         /// What there is.

@@ -15,6 +15,58 @@ pub struct Event<'a> {
     pub at: Timestamp,
     /// How many digits of a second the line's time has, 0 to 9.
     pub digits: u8,
+    /// Who is behind it, as far as that was asked for.
+    pub details: Details<'a>,
+}
+
+/// The fields of an event that tell who is behind its key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Details<'a> {
+    names: &'a [String],
+    text: &'a [u8],
+}
+
+impl<'a> Details<'a> {
+    pub(crate) fn new(names: &'a [String], text: &'a [u8]) -> Self {
+        Self { names, text }
+    }
+
+    /// As it was put together, to be kept.
+    pub(crate) fn text(&self) -> &'a [u8] {
+        self.text
+    }
+
+    /// The names and values of the fields; `None` for one that the line lacks.
+    pub fn iter(&self) -> impl Iterator<Item = (&'a str, Option<&'a [u8]>)> + use<'a> {
+        let mut text = self.text;
+        self.names.iter().map(move |name| {
+            let (value, rest) = Detail::pop(text);
+            text = rest;
+            (name.as_str(), value)
+        })
+    }
+}
+
+/// One field in the text of [`Details`]: its length and one, or zero if there is none, and its bytes.
+pub(crate) struct Detail;
+
+impl Detail {
+    pub(crate) fn push(value: Option<&[u8]>, text: &mut Vec<u8>) {
+        let length = value.map_or(0, |value| value.len() as u32 + 1);
+        text.extend_from_slice(&length.to_le_bytes());
+        text.extend_from_slice(value.unwrap_or_default());
+    }
+
+    fn pop(text: &[u8]) -> (Option<&[u8]>, &[u8]) {
+        let Some((length, rest)) = text.split_first_chunk() else { return (None, &[]) };
+        match u32::from_le_bytes(*length) {
+            0 => (None, rest),
+            length => {
+                let (value, rest) = rest.split_at_checked(length as usize - 1).unwrap_or((rest, &[]));
+                (Some(value), rest)
+            }
+        }
+    }
 }
 
 /// Why a line is no event.
@@ -35,6 +87,20 @@ pub enum Skip {
     BadNumber,
     /// Longer than 1 MiB, in a format whose end matters.
     TooLong,
+    /// A command that is not known, so neither are its keys.
+    UnknownCommand,
+    /// The first part of a line that a container's runtime has split; its last part has it all.
+    Partial,
+    /// Of its nature it has no key: a command without one, a message that names no client.
+    Keyless,
+    /// A command that a script called.
+    Lua,
+    /// Of another program.
+    OtherProgram,
+    /// Not what a condition asks for.
+    Filtered,
+    /// Before or after the time that is asked for.
+    Outside,
 }
 
 impl Skip {
@@ -49,13 +115,28 @@ impl Skip {
             Self::NoKey => "no_key",
             Self::BadNumber => "bad_number",
             Self::TooLong => "too_long",
+            Self::UnknownCommand => "unknown_command",
+            Self::Partial => "partial",
+            Self::Keyless => "keyless",
+            Self::Lua => "lua",
+            Self::OtherProgram => "other_program",
+            Self::Filtered => "filtered",
+            Self::Outside => "outside",
         }
     }
 
-    /// A sound input has such lines too.
+    /// A sound input has such lines too, or they were not asked for.
     #[must_use]
     pub const fn is_harmless(self) -> bool {
-        matches!(self, Self::Blank | Self::Header)
+        !matches!(
+            self,
+            Self::Malformed
+                | Self::BadTime
+                | Self::NoKey
+                | Self::BadNumber
+                | Self::TooLong
+                | Self::UnknownCommand
+        )
     }
 }
 
@@ -78,13 +159,17 @@ pub struct Example {
     pub text: Vec<u8>,
 }
 
-/// The account of all lines: `lines = events + the sum of skipped`.
+/// The account of all lines: `lines = matched + the sum of skipped`.
+///
+/// `events` equals `matched` in all formats but Redis MONITOR, where a command with several keys is as many events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {
     /// Lines read.
     pub lines: u64,
     /// Lines that became events.
+    pub matched: u64,
+    /// Events.
     pub events: u64,
     /// The sum of the events' units.
     pub units: u64,
@@ -101,10 +186,19 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Counts a line and its first event.
+    #[inline]
     pub(crate) fn count(&mut self, n: u64, at: Timestamp, is_damaged: bool) {
+        self.matched += 1;
+        self.damaged += u64::from(is_damaged);
+        self.count_more(n, at);
+    }
+
+    /// Counts a further event of the same line.
+    #[inline]
+    pub(crate) fn count_more(&mut self, n: u64, at: Timestamp) {
         self.events += 1;
         self.units = self.units.saturating_add(n);
-        self.damaged += u64::from(is_damaged);
         self.first = Some(self.first.map_or(at, |first| first.min(at)));
         self.last = Some(self.last.map_or(at, |last| last.max(at)));
     }
@@ -125,6 +219,7 @@ impl Tally {
 
     pub(crate) fn add(&mut self, other: Self, examples: usize) {
         self.lines += other.lines;
+        self.matched += other.matched;
         self.events += other.events;
         self.units = self.units.saturating_add(other.units);
         self.damaged += other.damaged;

@@ -21,6 +21,7 @@
 //! bytes per event that must be held, plus its distinct keys.
 
 mod address;
+mod choice;
 mod decoder;
 mod detect;
 mod error;
@@ -30,13 +31,18 @@ mod files;
 mod format;
 mod input;
 mod lines;
+mod options;
 mod order;
+mod parser;
 mod stream;
 mod time;
 
+pub use choice::{Condition, private_networks, read_moment};
 pub use error::Error;
-pub use event::{Event, Example, Skip, Tally};
+pub use event::{Details, Event, Example, Skip, Tally};
 pub use feed::{Consumer, Phase, Progress, Watch};
-pub use format::{Format, Options, TimeUnit};
+pub use format::Format;
 pub use input::Inputs;
+pub use ipnet::IpNet;
+pub use options::{Options, TimeUnit};
 pub use time::{digits_of, format_time};

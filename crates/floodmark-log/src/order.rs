@@ -11,10 +11,10 @@
 
 use crate::decoder::Decoder;
 use crate::event::Event;
-use crate::format::Parser;
 use crate::lines::LineBuffer;
+use crate::parser::Parser;
 use floodmark::Timestamp;
-use indexmap::IndexSet;
+use indexmap::{Equivalent, IndexSet};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Take};
 
@@ -124,13 +124,26 @@ impl FileEvents {
 struct Held {
     at: Timestamp,
     n: u64,
-    /// In `keys`.
-    key: u32,
+    /// In `texts`.
+    text: u32,
     /// Its place among the held ones, so that events of one time stay in the order of their lines.
     place: u32,
 }
 
 const _: () = assert!(size_of::<Held>() == 24, "docs/performance.md states 24 bytes per event");
+
+/// What is said of an event, its time and units apart.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Text {
+    key: Box<[u8]>,
+    details: Box<[u8]>,
+}
+
+impl Equivalent<Text> for (&[u8], &[u8]) {
+    fn equivalent(&self, text: &Text) -> bool {
+        (self.0, self.1) == (&*text.key, &*text.details)
+    }
+}
 
 /// A file's events in the order of their times.
 #[derive(Debug)]
@@ -139,7 +152,8 @@ pub(crate) struct Reordered {
     lag: u64,
     /// The most digits of a second so far.
     digits: u8,
-    keys: IndexSet<Box<[u8]>>,
+    /// The distinct keys and their details.
+    texts: IndexSet<Text>,
     /// Sorted up to `ready`; handed on up to `next`.
     held: Vec<Held>,
     next: usize,
@@ -156,8 +170,19 @@ const ENOUGH: usize = 1 << 14;
 
 impl Reordered {
     fn new(events: FileEvents, lag: u64) -> Self {
-        let (keys, held) = (IndexSet::new(), Vec::new());
-        Self { events, lag, digits: 0, keys, held, next: 0, ready: 0, enough: ENOUGH, newest: 0, error: None }
+        let (texts, held) = (IndexSet::new(), Vec::new());
+        Self {
+            events,
+            lag,
+            digits: 0,
+            texts,
+            held,
+            next: 0,
+            ready: 0,
+            enough: ENOUGH,
+            newest: 0,
+            error: None,
+        }
     }
 
     fn advance(&mut self) -> io::Result<Option<Timestamp>> {
@@ -202,22 +227,24 @@ impl Reordered {
                     return false;
                 }
             }
-            let Event { key, n, at, digits } = self.events.decoder.event();
-            let key = match self.keys.get_index_of(key) {
-                Some(key) => key,
-                None => self.keys.insert_full(key.into()).0,
+            let Event { key, n, at, digits, details } = self.events.decoder.event();
+            let borrowed = (key, details.text());
+            let text = match self.texts.get_index_of(&borrowed) {
+                Some(text) => text,
+                None => self.texts.insert_full(Text { key: key.into(), details: details.text().into() }).0,
             };
             self.digits = self.digits.max(digits);
             self.newest = self.newest.max(at.as_nanos());
-            self.held.push(Held { at, n, key: key as u32, place: 0 });
+            self.held.push(Held { at, n, text: text as u32, place: 0 });
         }
         true
     }
 
     fn event(&self) -> Option<Event<'_>> {
         let held = self.held.get(self.next)?;
-        let key = self.keys.get_index(held.key as usize)?;
-        Some(Event { key, n: held.n, at: held.at, digits: self.digits })
+        let Text { key, details } = self.texts.get_index(held.text as usize)?;
+        let details = self.events.decoder.parser.details_of(details);
+        Some(Event { key, n: held.n, at: held.at, digits: self.digits, details })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::detect::detect;
 use crate::error::Error;
 use crate::event::Tally;
 use crate::feed::{Consumer, Watch};
-use crate::format::Options;
+use crate::options::Options;
 use floodmark::{Clock, SystemClock, Timestamp};
 use std::io::{self, Read};
 use std::path::PathBuf;

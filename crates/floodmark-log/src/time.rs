@@ -1,6 +1,6 @@
 //! The times of log lines, read and written.
 
-use crate::format::TimeUnit;
+use crate::options::TimeUnit;
 use floodmark::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use std::fmt::Write;

@@ -78,7 +78,7 @@ fn slices_that_are_none_or_too_fine_are_refused() {
 fn an_unknown_key_is_refused_with_those_there_are() {
     for command in [&["hot"][..], &["replay", "--limit", "5/1s"]] {
         let args = |more: &[&'static str]| [command, more, &[SAMPLE]].concat();
-        check(&args(&["--key", "nope"]), &["has no key \"nope\"", "it has ip, path, user, status"]);
+        check(&args(&["--key", "nope"]), &["has no field \"nope\"", "it has ip, path, user, status"]);
         check(&args(&["--key", "host"]), &["has no key \"host\"", "it has ip, path, user, status"]);
     }
     let folder = Folder::new();
@@ -91,7 +91,7 @@ fn an_unknown_column_is_refused_with_those_there_are() {
     let folder = Folder::new();
     let table = folder.file("t.csv", "time,key,size\n1700000000,a,5\n");
     for option in ["--key", "--time", "--weight"] {
-        check(&["hot", option, "nope", &table], &["t.csv has no column \"nope\"", "it has time, key, size"]);
+        check(&["hot", option, "nope", &table], &["t.csv has no field \"nope\"", "it has time, key, size"]);
     }
     assert_eq!(jsonl(&["hot", "--key", "size", "--mark", "1/1s", &table]).record("hot")["key"], "5");
     assert_eq!(jsonl(&["hot", "--weight", "size", &table]).summary()["units"], 5);

@@ -6,10 +6,10 @@
 //! Client, ident, user and a readable time make an event. The rest is looked at only to tell a whole line from a
 //! damaged one, and for the key where the key is the path or the status.
 
-use super::{Format, Options, Parsed, Place};
+use super::{Field, Format, Found, Lines, Place};
 use crate::address;
-use crate::error::Error;
 use crate::event::Skip;
+use crate::options::Options;
 use crate::time::{AccessTime, Stamp};
 use memchr::{memchr, memchr2, memchr3};
 use std::ops::Range;
@@ -17,106 +17,79 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     format: Format,
-    key: Key,
+    /// The client may be a list of addresses that was forwarded.
+    has_list: bool,
     time: AccessTime,
+    /// Of the line that was read last.
+    head: Head,
+    tail: Tail,
     scratch: Vec<u8>,
 }
 
+/// The fields, in the order in which they are told to people; the last are those that not every line has.
+const FIELDS: [(&str, Name); 10] = [
+    ("ip", Name::Ip),
+    ("path", Name::Path),
+    ("user", Name::User),
+    ("status", Name::Status),
+    ("method", Name::Method),
+    ("url", Name::Url),
+    ("referer", Name::Referer),
+    ("agent", Name::Agent),
+    ("forwarded", Name::Forwarded),
+    ("host", Name::Host),
+];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
+enum Name {
     Ip,
     Path,
     User,
-    Host,
     Status,
+    Method,
+    Url,
+    Referer,
+    Agent,
+    Forwarded,
+    Host,
 }
 
 /// The fields before the time.
+#[derive(Clone, Debug, Default)]
 struct Head {
     host: Option<Range<usize>>,
     client: Range<usize>,
     user: Range<usize>,
+    /// A list of addresses stands before the client, or in its place.
+    list: Option<Range<usize>>,
     /// The client may be an IPv6 address.
     has_colon: bool,
 }
 
 /// The fields after the time, as far as they are there.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Tail {
     request: Option<Range<usize>>,
     status: Option<Range<usize>>,
+    /// What follows the status.
+    rest: Range<usize>,
     is_whole: bool,
 }
 
 impl Access {
-    pub(crate) fn new(format: Format, path: &str, options: &Options) -> Result<Self, Error> {
-        let known: &[(&str, Key)] = match format {
-            Format::Vhost => &[
-                ("ip", Key::Ip),
-                ("path", Key::Path),
-                ("user", Key::User),
-                ("status", Key::Status),
-                ("host", Key::Host),
-            ],
-            _ => &[("ip", Key::Ip), ("path", Key::Path), ("user", Key::User), ("status", Key::Status)],
-        };
-        let name = options.key.as_deref().unwrap_or("ip");
-        let Some(&(_, key)) = known.iter().find(|(known, _)| *known == name) else {
-            let known = known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-            return Err(Error::UnknownField {
-                path: format!("{path} ({format})"),
-                what: "key",
-                name: name.into(),
-                known,
-            });
-        };
-        Ok(Self { format, key, time: AccessTime::default(), scratch: Vec::new() })
+    pub(crate) fn new(format: Format, options: &Options) -> Self {
+        let has_list = options.key.as_ref().is_some_and(|key| key.contains("forwarded"));
+        let (time, head, tail, scratch) = Default::default();
+        Self { format, has_list, time, head, tail, scratch }
     }
 
     pub(crate) fn format(&self) -> Format {
         self.format
     }
 
-    pub(crate) fn scratch(&self) -> &[u8] {
-        &self.scratch
-    }
-
-    pub(crate) fn stamp(&mut self, line: &[u8]) -> Option<Stamp> {
-        let start = usize::from(line.first() == Some(&b'"'));
-        let usual = self.usual_head(line, start).map(|(_, _, stamp)| stamp);
-        usual.or_else(|| self.time.find(line).map(|(_, _, stamp)| stamp))
-    }
-
-    pub(crate) fn parse(&mut self, line: &[u8], is_cut: bool) -> Result<Parsed, Skip> {
-        // A line may be wrapped in quotes as a whole.
-        let start = usize::from(line.first() == Some(&b'"'));
-        let end =
-            if start == 1 && line.len() > 1 && line.ends_with(b"\"") { line.len() - 1 } else { line.len() };
-        let (head, after, stamp) = match self.usual_head(line, start) {
-            Some(usual) => usual,
-            None => {
-                let Some((open, after, stamp)) = self.time.find(line) else {
-                    let has_brackets = memchr(b'[', line).is_some();
-                    return Err(if has_brackets { Skip::BadTime } else { Skip::Malformed });
-                };
-                (self.head(line, start..open).ok_or(Skip::Malformed)?, after, stamp)
-            }
-        };
-        let tail = self.tail(line, after..end);
-        let key = match self.key {
-            Key::Ip => Some(head.client),
-            Key::User => Some(head.user),
-            Key::Host => head.host,
-            Key::Status => tail.status,
-            Key::Path => tail.request.and_then(|request| path(line, request)),
-        };
-        let key = key.filter(|key| !matches!(line.get(key.clone()), None | Some(b"" | b"-")));
-        let key = key.ok_or(Skip::NoKey)?;
-        let is_rewritten = self.key == Key::Ip
-            && head.has_colon
-            && line.get(key.clone()).is_some_and(|text| address::normalize(text, &mut self.scratch));
-        let key = if is_rewritten { Place::Scratch } else { Place::Line(key) };
-        Ok(Parsed { key, n: 1, stamp, is_damaged: is_cut || !tail.is_whole })
+    fn fields(&self) -> &'static [(&'static str, Name)] {
+        let (all, but_host) = (&FIELDS, FIELDS.len() - 1);
+        if self.format == Format::Vhost { all } else { all.get(..but_host).unwrap_or(all) }
     }
 
     /// Nearly every line begins with a client, `-` for ident and a user of one word: that is read without looking
@@ -142,19 +115,19 @@ impl Access {
             return None;
         }
         let (after, stamp) = self.time.read_at(line, open)?;
-        Some((Head { host: None, client, user, has_colon }, after, stamp))
+        Some((Head { host: None, client, user, list: None, has_colon }, after, stamp))
     }
 
     fn head(&self, line: &[u8], range: Range<usize>) -> Option<Head> {
         let mut rest = range.clone();
-        let mut word = || {
-            let length = memchr(b' ', line.get(rest.clone())?)?;
-            let word = rest.start..rest.start + length;
-            rest.start = word.end + 1;
-            (length > 0).then_some(word)
+        let host = if self.format == Format::Vhost { Some(word(line, &mut rest)?) } else { None };
+        let list = if self.has_list { list(line, &mut rest) } else { None };
+        let mut word = || word(line, &mut rest);
+        let client = match &list {
+            // The list stands in the place of the client, which is not told.
+            Some(List { stands_alone: true, .. }) => 0..0,
+            _ => word()?,
         };
-        let host = if self.format == Format::Vhost { Some(word()?) } else { None };
-        let client = word()?;
         let ident = word()?;
         // The user may hold blanks, unless it then looks like fields that this format does not have.
         let user = rest.start..range.end.checked_sub(1)?;
@@ -169,7 +142,8 @@ impl Access {
         }
         let name = line.get(client.clone())?;
         let has_colon = memchr(b':', name).is_some();
-        memchr2(b',', b'"', name).is_none().then_some(Head { host, client, user, has_colon })
+        let list = list.map(|list| list.place);
+        memchr2(b',', b'"', name).is_none().then_some(Head { host, client, user, list, has_colon })
     }
 
     /// ` "request" status bytes`, and for combined ` "referer" "agent"`, and whatever else is configured.
@@ -192,11 +166,86 @@ impl Access {
             return Tail {
                 request: Some(range.start + 2..range.start + close),
                 status: Some(status),
+                rest: range.end - after.len()..range.end,
                 is_whole: is_whole_after_status(after, self.format == Format::Combined),
             };
         }
         let request = first_close.map(|close| range.start + 2..range.start + close);
         Tail { request, ..Tail::default() }
+    }
+}
+
+impl Lines for Access {
+    fn field(&mut self, name: &str) -> Option<Field> {
+        self.fields().iter().position(|(known, _)| *known == name).map(Field)
+    }
+
+    fn known(&self) -> String {
+        self.fields().iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    }
+
+    fn usual_key(&self) -> &str {
+        "ip"
+    }
+
+    fn usual_details(&self) -> &'static [&'static str] {
+        &["ip", "path", "agent"]
+    }
+
+    #[inline]
+    fn find(&mut self, line: &[u8], is_cut: bool) -> Result<Found, Skip> {
+        // A line may be wrapped in quotes as a whole.
+        let is_list = self.has_list && line.first() == Some(&b'"');
+        let start = usize::from(line.first() == Some(&b'"') && !is_list);
+        let end =
+            if start == 1 && line.len() > 1 && line.ends_with(b"\"") { line.len() - 1 } else { line.len() };
+        let (head, after, stamp) = match self.usual_head(line, start) {
+            Some(usual) => usual,
+            None => {
+                let Some((open, after, stamp)) = self.time.find(line) else {
+                    let has_brackets = memchr(b'[', line).is_some();
+                    return Err(if has_brackets { Skip::BadTime } else { Skip::Malformed });
+                };
+                (self.head(line, start..open).ok_or(Skip::Malformed)?, after, stamp)
+            }
+        };
+        self.head = head;
+        self.tail = self.tail(line, after..end);
+        Ok(Found { n: 1, stamp, is_damaged: is_cut || !self.tail.is_whole, more: 0 })
+    }
+
+    fn stamp(&mut self, line: &[u8]) -> Option<Stamp> {
+        let start = usize::from(line.first() == Some(&b'"'));
+        let usual = self.usual_head(line, start).map(|(_, _, stamp)| stamp);
+        usual.or_else(|| self.time.find(line).map(|(_, _, stamp)| stamp))
+    }
+
+    #[inline]
+    fn place(&mut self, field: Field, line: &[u8]) -> Option<Place> {
+        let &(_, name) = FIELDS.get(field.0)?;
+        let place = match name {
+            Name::Ip => self.head.client.clone(),
+            Name::User => self.head.user.clone(),
+            Name::Host => self.head.host.clone()?,
+            Name::Status => self.tail.status.clone()?,
+            Name::Path => path(line, self.tail.request.clone()?)?,
+            Name::Url => url(line, self.tail.request.clone()?)?,
+            Name::Method => method(line, self.tail.request.clone()?)?,
+            Name::Referer => quoted(line, self.tail.rest.clone(), 0)?,
+            Name::Agent => quoted(line, self.tail.rest.clone(), 1)?,
+            Name::Forwarded => self.head.list.clone().or_else(|| quoted(line, self.tail.rest.clone(), 2))?,
+        };
+        let text = line.get(place.clone())?;
+        if matches!(text, b"" | b"-") {
+            return None;
+        }
+        let is_rewritten =
+            name == Name::Ip && self.head.has_colon && address::normalize(text, &mut self.scratch);
+        Some(if is_rewritten { Place::Scratch } else { Place::Line(place) })
+    }
+
+    fn scratch(&self) -> &[u8] {
+        &self.scratch
     }
 }
 
@@ -260,30 +309,103 @@ fn quotes_are_closed(text: &[u8]) -> bool {
     !is_open
 }
 
-/// The target of a request without its query.
-fn path(line: &[u8], request: Range<usize>) -> Option<Range<usize>> {
+/// The next word before a blank.
+fn word(line: &[u8], rest: &mut Range<usize>) -> Option<Range<usize>> {
+    let length = memchr(b' ', line.get(rest.clone())?)?;
+    let word = rest.start..rest.start + length;
+    rest.start = word.end + 1;
+    (length > 0).then_some(word)
+}
+
+/// Addresses with commas between.
+struct List {
+    place: Range<usize>,
+    /// What follows is not the client but its ident.
+    stands_alone: bool,
+}
+
+/// The list that a line may begin with: in quotes before the client, or bare in its place.
+fn list(line: &[u8], rest: &mut Range<usize>) -> Option<List> {
+    let text = line.get(rest.clone())?;
+    if let Some(quoted) = text.strip_prefix(b"\"") {
+        let length = memchr(b'"', quoted)?;
+        let place = rest.start + 1..rest.start + 1 + length;
+        rest.start = place.end + 2;
+        return Some(List { place, stands_alone: false });
+    }
+    let (start, mut words) = (rest.start, rest.clone());
+    let first = word(line, &mut words)?;
+    memchr(b',', line.get(first)?)?;
+    *rest = words;
+    let mut end = rest.start - 1;
+    while line.get(..end)?.ends_with(b",") {
+        end = word(line, rest)?.end;
+    }
+    Some(List { place: start..end, stands_alone: true })
+}
+
+/// The method of a request, where it is one: what clients send who speak another protocol is not.
+fn method(line: &[u8], request: Range<usize>) -> Option<Range<usize>> {
+    let text = line.get(request.clone())?;
+    let length = memchr(b' ', text)?;
+    let is_method = text.get(..length)?.iter().all(|b| b.is_ascii_alphabetic() || matches!(b, b'-' | b'_'));
+    (is_method && length > 0).then_some(request.start..request.start + length)
+}
+
+/// The target of a request.
+fn url(line: &[u8], request: Range<usize>) -> Option<Range<usize>> {
     let text = line.get(request.clone())?;
     let start = memchr(b' ', text)? + 1;
     let target = text.get(start..)?;
-    let length = target.iter().position(|b| matches!(b, b' ' | b'?')).unwrap_or(target.len());
+    let length = memchr(b' ', target).unwrap_or(target.len());
     Some(request.start + start..request.start + start + length)
+}
+
+/// The target of a request without its query.
+fn path(line: &[u8], request: Range<usize>) -> Option<Range<usize>> {
+    let url = url(line, request)?;
+    let length = memchr(b'?', line.get(url.clone())?).unwrap_or(url.len());
+    Some(url.start..url.start + length)
+}
+
+/// The quoted field of that number, from 0, among those in what follows the status.
+fn quoted(line: &[u8], rest: Range<usize>, number: usize) -> Option<Range<usize>> {
+    let text = line.get(rest.clone())?;
+    let mut from = 0;
+    for place in 0..=number {
+        let open = from + memchr::memmem::find(text.get(from..)?, b" \"")? + 2;
+        let mut close = open;
+        while let Some(length) = memchr2(b'"', b'\\', text.get(close..)?) {
+            close += length;
+            if text.get(close) == Some(&b'"') {
+                break;
+            }
+            close += 2;
+        }
+        if text.get(close) != Some(&b'"') {
+            return None;
+        }
+        if place == number {
+            return Some(rest.start + open..rest.start + close);
+        }
+        from = close + 1;
+    }
+    None
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parser::Parser;
 
     const REST: &str = "[17/May/2015:10:05:03 +0000] \"GET /a?b=c HTTP/1.1\" 200 12";
 
     fn read(format: Format, key: &str, line: &str) -> Result<(String, bool), Skip> {
         let options = Options { key: Some(key.into()), ..Options::default() };
-        let mut parser = Access::new(format, "test", &options).unwrap();
+        let mut parser = Parser::new(format, &[], "test", &options).unwrap();
         let parsed = parser.parse(line.as_bytes(), false)?;
-        let key = match parsed.key {
-            Place::Line(range) => line[range].to_string(),
-            Place::Scratch => String::from_utf8(parser.scratch).unwrap(),
-        };
-        Ok((key, parsed.is_damaged))
+        let key = parser.key(&parsed.key, line.as_bytes());
+        Ok((String::from_utf8(key.to_vec()).unwrap(), parsed.is_damaged))
     }
 
     fn check(format: Format, line: &str, expected: Result<&str, Skip>) {
@@ -335,18 +457,29 @@ mod tests {
     #[test]
     fn any_field_can_be_the_key() {
         let line = format!("example.com 192.0.2.1 - ann {REST}");
-        for (key, expected) in
-            [("ip", "192.0.2.1"), ("path", "/a"), ("user", "ann"), ("host", "example.com"), ("status", "200")]
-        {
+        for (key, expected) in [
+            ("ip", "192.0.2.1"),
+            ("path", "/a"),
+            ("url", "/a?b=c"),
+            ("method", "GET"),
+            ("user", "ann"),
+            ("host", "example.com"),
+            ("status", "200"),
+        ] {
             assert_eq!(read(Format::Vhost, key, &line), Ok((expected.into(), false)));
         }
         let anonymous = format!("192.0.2.1 - - {REST}");
         assert_eq!(read(Format::Common, "user", &anonymous), Err(Skip::NoKey));
-        let error =
-            Access::new(Format::Common, "a.log", &Options { key: Some("host".into()), ..Options::default() });
+        let error = Parser::new(
+            Format::Common,
+            &[],
+            "a.log",
+            &Options { key: Some("host".into()), ..Options::default() },
+        );
         assert_eq!(
             error.unwrap_err().to_string(),
-            "a.log (common) has no key \"host\": it has ip, path, user, status"
+            "a.log (common) has no field \"host\": it has ip, path, user, status, method, url, referer, agent, \
+             forwarded"
         );
     }
 
@@ -371,7 +504,7 @@ mod tests {
         for user in ["[[[[", "a [[[[", "[2015-05-17T10:05:03]", "[[[[["] {
             let line = format!("192.0.2.1 - {user} {REST}");
             assert_eq!(read(Format::Common, "ip", &line), Ok(("192.0.2.1".into(), false)), "{line}");
-            let mut parser = Access::new(Format::Common, "test", &Options::default()).unwrap();
+            let mut parser = Parser::new(Format::Common, &[], "test", &Options::default()).unwrap();
             let parsed = parser.parse(line.as_bytes(), false).unwrap();
             assert_eq!(parser.stamp(line.as_bytes()), Some(parsed.stamp), "one line, one time");
             assert_eq!(parsed.stamp.at.as_nanos() / 1_000_000_000, 1_431_857_103);

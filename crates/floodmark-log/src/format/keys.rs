@@ -1,9 +1,8 @@
 //! A stream of keys: `time key [n]`, or keys alone.
 
-use super::{Options, Parsed, Place};
-use crate::TimeUnit;
-use crate::error::Error;
+use super::{Field, Found, Lines, Place};
 use crate::event::Skip;
+use crate::options::{Options, TimeUnit};
 use crate::time::{self, Stamp};
 use floodmark::{Clock, SystemClock, Timestamp};
 use std::ops::Range;
@@ -13,35 +12,51 @@ pub(crate) struct Keys {
     /// Lines are keys alone and are stamped as they come, to the millisecond.
     is_bare: bool,
     unit: TimeUnit,
+    key: Range<usize>,
 }
 
 impl Keys {
-    /// Whether lines have a time is told from the first one.
-    pub(crate) fn new(first: &[u8], path: &str, options: &Options) -> Result<Self, Error> {
-        if let Some(name) = options.key.as_ref().filter(|name| *name != "key") {
-            return Err(Error::UnknownField {
-                path: format!("{path} (keys)"),
-                what: "key",
-                name: name.clone(),
-                known: "key".into(),
-            });
-        }
-        let unit = options.time_unit;
-        let is_bare = Self { is_bare: false, unit }.parse(first).is_err();
-        Ok(Self { is_bare, unit })
+    /// Whether lines have a time is told from the first one; where the format was asked for, from whichever has one:
+    /// a stream that was cut into may begin with the rest of a line.
+    pub(crate) fn new(lines: &[&[u8]], options: &Options) -> Self {
+        let mut keys = Self { is_bare: false, unit: options.time_unit, key: 0..0 };
+        let asked = if options.format.is_some() { lines.len() } else { 1 };
+        keys.is_bare = !lines.iter().take(asked).any(|line| keys.find(line, false).is_ok());
+        keys
     }
 
     pub(crate) fn is_bare(&self) -> bool {
         self.is_bare
     }
+}
 
-    pub(crate) fn parse(&self, line: &[u8]) -> Result<Parsed, Skip> {
+impl Lines for Keys {
+    fn field(&mut self, name: &str) -> Option<Field> {
+        (name == "key").then_some(Field(0))
+    }
+
+    fn known(&self) -> String {
+        "key".into()
+    }
+
+    fn usual_key(&self) -> &str {
+        "key"
+    }
+
+    fn usual_details(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn find(&mut self, line: &[u8], is_cut: bool) -> Result<Found, Skip> {
+        if is_cut {
+            return Err(Skip::TooLong);
+        }
         if self.is_bare {
             let start = line.len() - line.trim_ascii_start().len();
-            let key = Place::Line(start..start + line.trim_ascii().len());
+            self.key = start..start + line.trim_ascii().len();
             let millis = SystemClock.now().as_nanos() / 1_000_000;
             let stamp = Stamp { at: Timestamp::from_millis(millis), digits: 3 };
-            return Ok(Parsed { key, n: 1, stamp, is_damaged: false });
+            return Ok(Found { n: 1, stamp, ..Found::default() });
         }
         let mut rest = 0;
         let (Some(time), Some(key)) = (word(line, &mut rest), word(line, &mut rest)) else {
@@ -59,7 +74,16 @@ impl Keys {
                 std::str::from_utf8(text(n)).ok().and_then(|n| n.parse().ok()).ok_or(Skip::BadNumber)?
             }
         };
-        Ok(Parsed { key: Place::Line(key), n, stamp, is_damaged: false })
+        self.key = key;
+        Ok(Found { n, stamp, ..Found::default() })
+    }
+
+    fn place(&mut self, _key: Field, _line: &[u8]) -> Option<Place> {
+        Some(Place::Line(self.key.clone()))
+    }
+
+    fn scratch(&self) -> &[u8] {
+        &[]
     }
 }
 
@@ -78,11 +102,8 @@ mod tests {
     use super::*;
 
     fn check(first: &str, line: &str, expected: Result<(&str, u64), Skip>) {
-        let keys = Keys::new(first.as_bytes(), "test", &Options::default()).unwrap();
-        let read = keys.parse(line.as_bytes()).map(|parsed| match parsed.key {
-            Place::Line(range) => (line.get(range).unwrap(), parsed.n),
-            Place::Scratch => panic!("a key of a stream is in its line"),
-        });
+        let mut keys = Keys::new(&[first.as_bytes()], &Options::default());
+        let read = keys.find(line.as_bytes(), false).map(|found| (&line[keys.key.clone()], found.n));
         assert_eq!(read, expected, "{line}");
     }
 

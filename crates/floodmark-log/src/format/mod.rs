@@ -1,18 +1,20 @@
-//! One file per family of formats; each turns a line into the place of its key, its units and its time.
+//! One file per family of formats; each finds the fields of a line.
 
 mod access;
 mod keys;
 mod table;
 
+use crate::choice::Condition;
 use crate::error::Error;
 use crate::event::Skip;
+use crate::options::Options;
 use crate::time::Stamp;
-pub(crate) use access::Access;
-pub(crate) use keys::Keys;
+use access::Access;
+use keys::Keys;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
-pub(crate) use table::Table;
+use table::Table;
 
 /// How the lines of an input are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,6 +50,16 @@ impl Format {
             Self::Keys => "keys",
         }
     }
+
+    /// Its first line names its columns.
+    pub(crate) const fn is_table(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv)
+    }
+
+    /// Its lines can be told from those of other formats: any line can be a key.
+    pub(crate) const fn has_own_lines(self) -> bool {
+        !matches!(self, Self::Keys)
+    }
 }
 
 impl fmt::Display for Format {
@@ -66,79 +78,97 @@ impl FromStr for Format {
     }
 }
 
-/// The unit of times that are plain numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum TimeUnit {
-    /// By size: seconds below 10^11, then milliseconds, microseconds, nanoseconds.
-    #[default]
-    Auto,
-    /// Seconds since the epoch.
-    Seconds,
-    /// Milliseconds since the epoch.
-    Millis,
-    /// Microseconds since the epoch.
-    Micros,
-    /// Nanoseconds since the epoch.
-    Nanos,
-}
+/// A field of a format, by its place in a list that the format keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Field(pub(crate) usize);
 
-/// How to read inputs.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Left out: told from the first lines.
-    pub format: Option<Format>,
-    /// Which field is the key. Left out: the client's address of a log, the key of a stream, the column of a table
-    /// that is named like one.
-    pub key: Option<String>,
-    /// The time column of a table. Left out: told from the names.
-    pub time: Option<String>,
-    /// The column of a table that holds an event's units. Left out: every event is one unit.
-    pub weight: Option<String>,
-    /// The unit of times that are plain numbers.
-    pub time_unit: TimeUnit,
-    /// Count a file that is named twice twice.
-    pub count_twice: bool,
-    /// How many skipped lines to keep as examples.
-    pub examples: usize,
-}
-
-/// A line that is an event.
-#[derive(Debug, Default)]
-pub(crate) struct Parsed {
-    pub(crate) key: Place,
+/// What a line says, its fields apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Found {
     pub(crate) n: u64,
     pub(crate) stamp: Stamp,
     pub(crate) is_damaged: bool,
+    /// So many events more than one are in this line.
+    pub(crate) more: usize,
 }
 
-/// Where a key's bytes are.
-#[derive(Clone, Debug, Default)]
+/// Where a field's bytes are.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// In the line itself.
     Line(Range<usize>),
-    /// In the parser, because they had to be rewritten.
-    #[default]
+    /// In the format's own buffer, because they had to be rewritten.
     Scratch,
+}
+
+/// A way to write lines. Every format is one file, or folder, with these functions.
+pub(crate) trait Lines {
+    /// The field of that name, if the format has one. Asked when an input is set up, so a format knows from then on
+    /// what it will be asked for.
+    fn field(&mut self, name: &str) -> Option<Field>;
+
+    /// The names of its fields, for people.
+    fn known(&self) -> String;
+
+    /// The field that is the key unless another is asked for; empty if there is none.
+    fn usual_key(&self) -> &str;
+
+    /// What a line must say unless other values of that field are asked for.
+    fn usual_conditions(&self) -> Vec<Condition> {
+        Vec::new()
+    }
+
+    /// The fields that tell who is behind a key, the most telling first.
+    fn usual_details(&self) -> &'static [&'static str];
+
+    /// Reads one line that is not blank. `is_cut`: its end is missing.
+    fn find(&mut self, line: &[u8], is_cut: bool) -> Result<Found, Skip>;
+
+    /// Goes to the next event of the line, of those that [`Found::more`] announced.
+    fn next(&mut self, _line: &[u8]) {}
+
+    /// The time alone; of some lines that are no events too.
+    fn stamp(&mut self, line: &[u8]) -> Option<Stamp> {
+        self.find(line, false).ok().map(|found| found.stamp)
+    }
+
+    /// A field of the line that was read last; `None` if the line lacks it. The scratch is valid until the next call.
+    fn place(&mut self, field: Field, line: &[u8]) -> Option<Place>;
+
+    /// What the last `place` had to rewrite.
+    fn scratch(&self) -> &[u8];
 }
 
 /// A format, set up for one input.
 #[derive(Clone, Debug)]
-pub(crate) enum Parser {
+pub(crate) enum AnyLines {
     Access(Access),
     Table(Table),
     Keys(Keys),
 }
 
-impl Parser {
-    /// `first` is the input's first line that is not blank; `path` is its name in errors.
-    pub(crate) fn new(format: Format, first: &[u8], path: &str, options: &Options) -> Result<Self, Error> {
+/// Calls the same function of whichever format it is.
+macro_rules! each {
+    ($any:expr, $lines:ident => $call:expr) => {
+        match $any {
+            AnyLines::Access($lines) => $call,
+            AnyLines::Table($lines) => $call,
+            AnyLines::Keys($lines) => $call,
+        }
+    };
+}
+
+impl AnyLines {
+    /// `lines` are the input's first ones, without blank ones; `path` is its name in errors.
+    pub(crate) fn new(format: Format, lines: &[&[u8]], path: &str, options: &Options) -> Result<Self, Error> {
+        let first = lines.first().copied().unwrap_or_default();
         match format {
             Format::Common | Format::Combined | Format::Vhost => {
-                Access::new(format, path, options).map(Self::Access)
+                Ok(Self::Access(Access::new(format, options)))
             }
             Format::Csv => Table::new(b',', first, path, options).map(Self::Table),
             Format::Tsv => Table::new(b'\t', first, path, options).map(Self::Table),
-            Format::Keys => Keys::new(first, path, options).map(Self::Keys),
+            Format::Keys => Ok(Self::Keys(Keys::new(lines, options))),
         }
     }
 
@@ -150,37 +180,60 @@ impl Parser {
         }
     }
 
-    /// Reads one line. `is_cut`: its end is missing.
-    pub(crate) fn parse(&mut self, line: &[u8], is_cut: bool) -> Result<Parsed, Skip> {
-        if line.first().is_none_or(u8::is_ascii_whitespace) && line.trim_ascii().is_empty() {
-            return Err(Skip::Blank);
-        }
-        match self {
-            Self::Access(access) => access.parse(line, is_cut),
-            _ if is_cut => Err(Skip::TooLong),
-            Self::Table(table) => table.parse(line),
-            Self::Keys(keys) => keys.parse(line),
-        }
+    /// Lines are keys alone.
+    pub(crate) fn is_bare(&self) -> bool {
+        matches!(self, Self::Keys(keys) if keys.is_bare())
     }
 
-    /// Reads the time alone; of some lines that are no events too.
-    pub(crate) fn stamp(&mut self, line: &[u8]) -> Option<Stamp> {
-        match self {
-            Self::Access(access) => access.stamp(line),
-            Self::Table(table) => table.parse(line).ok().map(|parsed| parsed.stamp),
-            Self::Keys(keys) => keys.parse(line).ok().map(|parsed| parsed.stamp),
-        }
-    }
-
-    /// The bytes of the key that the last [`parse`](Self::parse) found.
-    pub(crate) fn key<'a>(&'a self, place: &Place, line: &'a [u8]) -> &'a [u8] {
+    pub(crate) fn bytes<'a>(&'a self, place: &Place, line: &'a [u8]) -> &'a [u8] {
         match place {
             Place::Line(range) => line.get(range.clone()).unwrap_or_default(),
-            Place::Scratch => match self {
-                Self::Access(access) => access.scratch(),
-                Self::Table(table) => table.scratch(),
-                Self::Keys(_) => &[],
-            },
+            Place::Scratch => self.scratch(),
         }
+    }
+}
+
+impl Lines for AnyLines {
+    fn field(&mut self, name: &str) -> Option<Field> {
+        each!(self, lines => lines.field(name))
+    }
+
+    fn known(&self) -> String {
+        each!(self, lines => lines.known())
+    }
+
+    fn usual_key(&self) -> &str {
+        each!(self, lines => lines.usual_key())
+    }
+
+    fn usual_conditions(&self) -> Vec<Condition> {
+        each!(self, lines => lines.usual_conditions())
+    }
+
+    fn usual_details(&self) -> &'static [&'static str] {
+        each!(self, lines => lines.usual_details())
+    }
+
+    #[inline]
+    fn find(&mut self, line: &[u8], is_cut: bool) -> Result<Found, Skip> {
+        each!(self, lines => lines.find(line, is_cut))
+    }
+
+    fn next(&mut self, line: &[u8]) {
+        each!(self, lines => lines.next(line));
+    }
+
+    fn stamp(&mut self, line: &[u8]) -> Option<Stamp> {
+        each!(self, lines => lines.stamp(line))
+    }
+
+    #[inline]
+    fn place(&mut self, field: Field, line: &[u8]) -> Option<Place> {
+        each!(self, lines => lines.place(field, line))
+    }
+
+    #[inline]
+    fn scratch(&self) -> &[u8] {
+        each!(self, lines => lines.scratch())
     }
 }

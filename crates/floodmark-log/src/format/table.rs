@@ -1,10 +1,10 @@
 //! CSV and TSV: a first line of names, then a line per event.
 
-use super::{Format, Options, Parsed, Place};
-use crate::TimeUnit;
+use super::{Field, Format, Found, Lines, Place};
 use crate::address;
 use crate::error::Error;
 use crate::event::Skip;
+use crate::options::{Options, TimeUnit};
 use crate::time::{self, Stamp};
 use csv_core::ReadRecordResult;
 use memchr::memchr;
@@ -47,11 +47,11 @@ const ADDRESSES: [&str; 12] = [
 pub(crate) struct Table {
     delimiter: u8,
     header: Vec<u8>,
-    columns: usize,
+    names: Vec<String>,
     time: usize,
-    key: usize,
     weight: Option<usize>,
-    is_address: bool,
+    /// The last of the columns that were asked for: a line without it is no line of this table.
+    last: usize,
     unit: TimeUnit,
     fields: Fields,
     scratch: Vec<u8>,
@@ -65,37 +65,30 @@ impl Table {
             .map(|i| String::from_utf8_lossy(fields.get(i, header).unwrap_or_default()).trim().to_string())
             .collect();
         let named = |name: &str| names.iter().position(|known| known.eq_ignore_ascii_case(name));
-        let known = || names.iter().filter(|name| !name.is_empty()).cloned().collect::<Vec<_>>().join(", ");
-        let column = |what, chosen: &Option<String>, usual: &[&[&str]]| match chosen {
-            Some(name) => named(name).ok_or_else(|| Error::UnknownField {
+        let known = || known(&names);
+        let asked = |name: &String| {
+            named(name).ok_or_else(|| Error::UnknownField {
                 path: path.into(),
-                what: "column",
                 name: name.clone(),
                 known: known(),
-            }),
-            None => usual
-                .iter()
-                .copied()
-                .flatten()
-                .find_map(|name| named(name))
-                .ok_or_else(|| Error::NoColumn { path: path.into(), what, known: known() }),
+            })
         };
-        let time = column("time", &options.time, &[&TIMES])?;
-        let key = column("key", &options.key, &[&KEYS, &ADDRESSES])?;
-        let weight = match &options.weight {
-            Some(_) => Some(column("weight", &options.weight, &[])?),
-            None => None,
+        let time = match &options.time {
+            Some(name) => asked(name)?,
+            None => TIMES.iter().find_map(|name| named(name)).ok_or_else(|| Error::NoColumn {
+                path: path.into(),
+                what: "time",
+                known: known(),
+            })?,
         };
-        let is_address =
-            names.get(key).is_some_and(|key| ADDRESSES.iter().any(|name| name.eq_ignore_ascii_case(key)));
+        let weight = options.weight.as_ref().map(asked).transpose()?;
         Ok(Self {
             delimiter,
             header: header.to_vec(),
-            columns: names.len(),
+            names,
+            last: time.max(weight.unwrap_or(0)),
             time,
-            key,
             weight,
-            is_address,
             unit: options.time_unit,
             fields,
             scratch: Vec::new(),
@@ -106,37 +99,79 @@ impl Table {
         if self.delimiter == b'\t' { Format::Tsv } else { Format::Csv }
     }
 
-    pub(crate) fn scratch(&self) -> &[u8] {
-        &self.scratch
+    /// The column of that name.
+    fn named(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|known| known.eq_ignore_ascii_case(name))
     }
 
-    pub(crate) fn parse(&mut self, line: &[u8]) -> Result<Parsed, Skip> {
+    fn is_address(&self, column: usize) -> bool {
+        self.names
+            .get(column)
+            .is_some_and(|name| ADDRESSES.iter().any(|known| known.eq_ignore_ascii_case(name)))
+    }
+}
+
+fn known(names: &[String]) -> String {
+    names.iter().filter(|name| !name.is_empty()).cloned().collect::<Vec<_>>().join(", ")
+}
+
+impl Lines for Table {
+    fn field(&mut self, name: &str) -> Option<Field> {
+        let usual = || ADDRESSES.iter().find_map(|name| self.named(name)).filter(|_| name == "ip");
+        let column = self.named(name).or_else(usual)?;
+        self.last = self.last.max(column);
+        Some(Field(column))
+    }
+
+    fn known(&self) -> String {
+        known(&self.names)
+    }
+
+    fn usual_key(&self) -> &str {
+        let usual = KEYS.iter().chain(&ADDRESSES).find_map(|name| self.named(name));
+        usual.and_then(|column| self.names.get(column)).map_or("", String::as_str)
+    }
+
+    fn usual_details(&self) -> &'static [&'static str] {
+        &["ip", "path", "method", "status"]
+    }
+
+    fn find(&mut self, line: &[u8], is_cut: bool) -> Result<Found, Skip> {
+        if is_cut {
+            return Err(Skip::TooLong);
+        }
         if line == self.header {
             return Err(Skip::Header);
         }
-        if !self.fields.split(line, self.delimiter) {
+        if !self.fields.split(line, self.delimiter) || self.fields.len() <= self.last {
             return Err(Skip::Malformed);
         }
-        let field = |column| self.fields.get(column, line).map(<[u8]>::trim_ascii);
-        let time = field(self.time).ok_or(Skip::Malformed)?;
-        let stamp: Stamp = time::read_any(time, self.unit).ok_or(Skip::BadTime)?;
-        let key = field(self.key).ok_or(Skip::Malformed)?;
-        if matches!(key, b"" | b"-") {
-            return Err(Skip::NoKey);
-        }
+        let field = |column| self.fields.get(column, line).unwrap_or_default().trim_ascii();
+        let stamp: Stamp = time::read_any(field(self.time), self.unit).ok_or(Skip::BadTime)?;
         let n = match self.weight {
             None => 1,
             Some(column) => {
-                let text = field(column).ok_or(Skip::Malformed)?;
+                let text = field(column);
                 std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or(Skip::BadNumber)?
             }
         };
-        let is_rewritten = self.is_address && address::normalize(key, &mut self.scratch);
-        if !is_rewritten {
-            self.scratch.clear();
-            self.scratch.extend_from_slice(key);
+        Ok(Found { n, stamp, is_damaged: self.fields.len() < self.names.len(), more: 0 })
+    }
+
+    fn place(&mut self, column: Field, line: &[u8]) -> Option<Place> {
+        let text = self.fields.get(column.0, line)?.trim_ascii();
+        if matches!(text, b"" | b"-") {
+            return None;
         }
-        Ok(Parsed { key: Place::Scratch, n, stamp, is_damaged: self.fields.len() < self.columns })
+        if !(self.is_address(column.0) && address::normalize(text, &mut self.scratch)) {
+            self.scratch.clear();
+            self.scratch.extend_from_slice(text);
+        }
+        Some(Place::Scratch)
+    }
+
+    fn scratch(&self) -> &[u8] {
+        &self.scratch
     }
 }
 
@@ -205,18 +240,19 @@ impl Fields {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parser::Parser;
 
-    fn table(header: &str, options: &Options) -> Result<Table, Error> {
-        let delimiter = if header.contains('\t') { b'\t' } else { b',' };
-        Table::new(delimiter, header.as_bytes(), "t.csv", options)
+    fn parser(header: &str, options: &Options) -> Result<Parser, Error> {
+        let format = if header.contains('\t') { Format::Tsv } else { Format::Csv };
+        Parser::new(format, &[header.as_bytes()], "t.csv", options)
     }
 
     fn check(header: &str, line: &str, expected: Result<(&str, u64, u64), Skip>) {
         let options = Options { weight: header.contains(",n").then(|| "n".into()), ..Options::default() };
-        let mut table = table(header, &options).unwrap();
-        let read = table.parse(line.as_bytes()).map(|parsed| {
+        let mut table = parser(header, &options).unwrap();
+        let read = table.parse(line.as_bytes(), false).map(|parsed| {
             let secs = parsed.stamp.at.as_nanos() / 1_000_000_000;
-            (String::from_utf8_lossy(table.scratch()).into_owned(), parsed.n, secs)
+            (String::from_utf8_lossy(table.key(&parsed.key, line.as_bytes())).into_owned(), parsed.n, secs)
         });
         assert_eq!(read, expected.map(|(key, n, secs)| (key.to_string(), n, secs)), "{line}");
     }
@@ -253,10 +289,10 @@ mod tests {
 
     #[test]
     fn a_table_whose_columns_cannot_be_told_says_what_to_type() {
-        let error = table("when,key", &Options::default()).unwrap_err().to_string();
+        let error = parser("when,key", &Options::default()).unwrap_err().to_string();
         assert_eq!(error, "t.csv: which column is the time? Say --time NAME; its columns are when, key");
         let options = Options { key: Some("lba".into()), ..Options::default() };
-        let error = table("time,lbn", &options).unwrap_err().to_string();
-        assert_eq!(error, "t.csv has no column \"lba\": it has time, lbn");
+        let error = parser("time,lbn", &options).unwrap_err().to_string();
+        assert_eq!(error, "t.csv has no field \"lba\": it has time, lbn");
     }
 }
