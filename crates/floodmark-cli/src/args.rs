@@ -2,10 +2,12 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use floodmark::{Form, Rate, parse_duration};
-use floodmark_log::{Format, Options, TimeUnit};
+use floodmark::{Clock, Form, Rate, SystemClock, Timestamp, parse_duration};
+use floodmark_log::{Condition, Format, IpNet, Options, TimeUnit, private_networks, read_moment};
 use std::io::{IsTerminal, stdin};
+use std::net::IpAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// Counts events per key in sliding windows: finds hot keys in logs and streams, and replays limits over them.
@@ -46,6 +48,9 @@ pub(crate) struct HotArgs {
     /// Also list the K keys with the highest count in any window
     #[arg(long, value_name = "K")]
     pub(crate) top: Option<usize>,
+    /// For each hot key, also tell who is behind it: the largest clients, paths or commands, or the fields named here
+    #[arg(long, value_name = "FIELDS", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
+    pub(crate) why: Option<Vec<String>>,
     /// Exit with 1 if any key was hot
     #[arg(long)]
     pub(crate) fail_if_hot: bool,
@@ -108,10 +113,25 @@ pub(crate) struct InputArgs {
     /// Logs, tables or streams of keys; - is standard input. Several are one input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The key: ip, path, user, host, status, or the name of a column [default: the client's address of a log, the key
-    /// of a stream]
+    /// The key: a field such as ip, path, user, host or status, the name of a column; ip/24,64 for networks, forwarded
+    /// for the client behind proxies, '{ip} {path}' for several together [default: the client's address of a log, the
+    /// key of a stream or of a Redis command]
     #[arg(long, value_name = "FIELD")]
     key: Option<String>,
+    /// Only lines whose field has one of these values, such as status=401,403, 'path=/login*' or 'user!=-'; given more
+    /// than once, all must hold
+    #[arg(long = "where", value_name = "FIELD=VALUES")]
+    conditions: Vec<Condition>,
+    /// Only events from this time on: 2026-05-17T10:05:03Z, 2026-05-17, or 2h for two hours ago
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    since: Option<Timestamp>,
+    /// Only events before this time
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    until: Option<Timestamp>,
+    /// With --key forwarded, believe these proxies, such as 192.0.2.0/24; private for all private addresses
+    /// [default: private]
+    #[arg(long = "trusted-proxy", value_name = "NETWORK", value_parser = Proxies::from_str)]
+    proxies: Vec<Proxies>,
     /// How the lines are written [default: told from the first ones]
     #[arg(long, value_parser = PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>()))]
     format: Option<Format>,
@@ -124,6 +144,12 @@ pub(crate) struct InputArgs {
     /// The unit of times that are plain numbers [default: told from their size]
     #[arg(long, value_name = "UNIT")]
     time_unit: Option<Unit>,
+    /// Also count the commands that Redis scripts call
+    #[arg(long)]
+    lua: bool,
+    /// The year of the first line, for times without one [default: the latest that is not in the future]
+    #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i16).range(1970..=2500))]
+    year: Option<i16>,
     /// Count a file that is named twice twice
     #[arg(long)]
     count_twice: bool,
@@ -133,6 +159,28 @@ pub(crate) struct InputArgs {
     /// Exit with 2 if any line was skipped (other than blank lines and headers)
     #[arg(long)]
     pub(crate) strict: bool,
+}
+
+/// Networks of trusted proxies.
+#[derive(Clone, Debug)]
+struct Proxies(Vec<IpNet>);
+
+impl FromStr for Proxies {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "private" {
+            return Ok(Self(private_networks()));
+        }
+        let network = text.parse().ok().or_else(|| Some(IpNet::from(text.parse::<IpAddr>().ok()?)));
+        let say =
+            || format!("\"{text}\" is no network: say one as 192.0.2.0/24 or 2001:db8::/32, or private");
+        Ok(Self(vec![network.ok_or_else(say)?]))
+    }
+}
+
+fn moment(text: &str) -> Result<Timestamp, String> {
+    read_moment(text, SystemClock.now())
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -155,7 +203,8 @@ impl InputArgs {
         Ok(vec![PathBuf::from("-")])
     }
 
-    pub(crate) fn options(&self) -> Options {
+    /// `details`: which fields tell who is behind a key, if that is asked.
+    pub(crate) fn options(&self, details: Option<&[String]>) -> Options {
         Options {
             format: self.format,
             key: self.key.clone(),
@@ -170,6 +219,13 @@ impl InputArgs {
             },
             count_twice: self.count_twice,
             examples: self.show_skipped,
+            conditions: self.conditions.clone(),
+            since: self.since,
+            until: self.until,
+            trusted: self.proxies.iter().flat_map(|Proxies(networks)| networks).copied().collect(),
+            lua: self.lua,
+            year: self.year,
+            details: details.map(<[String]>::to_vec),
             ..Options::default()
         }
     }

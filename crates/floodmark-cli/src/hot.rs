@@ -2,16 +2,17 @@
 
 use crate::Verdict;
 use crate::args::HotArgs;
-use crate::report::{Column, HOT_COLUMNS, Key, Record, Report, Summary, Table, millis};
+use crate::report::{Column, HOT_COLUMNS, Key, Record, Report, Shares, Summary, Table, millis};
 use crate::session::Session;
 use crate::text::{counted, grouped, safe, tell_healed};
+use crate::why::{self, Why};
 use anyhow::Result;
 use floodmark::{Batch, Change, Cooled, Count, Detector, Form, KeyPeak, Step, Timestamp, format_duration};
 use floodmark_log::{Consumer, Event, Tally};
 
 pub(crate) fn run(args: &HotArgs) -> Result<Verdict> {
     let detector = build(args)?;
-    let session = Session::open("hot", &args.input, &args.output)?;
+    let session = Session::open("hot", &args.input, &args.output, args.why.as_deref())?;
     if session.is_faulty_throughout() {
         return Ok(Verdict::Faulty);
     }
@@ -19,7 +20,8 @@ pub(crate) fn run(args: &HotArgs) -> Result<Verdict> {
     let report =
         Report::new(&args.output, HOT_COLUMNS, session.bar(), session.digits(), session.has_streams())?;
     let (batch, changes, newest) = Default::default();
-    let mut hot = Hot { detector, args, report, episodes: 0, batch, changes, newest };
+    let why = args.why.is_some().then(|| Why::new(detector.window()));
+    let mut hot = Hot { detector, args, report, episodes: 0, batch, changes, newest, why };
     hot.begin()?;
     let (tally, verdict) = session.read(&mut hot)?;
     let was_hot = hot.episodes > 0;
@@ -48,6 +50,7 @@ struct Hot<'a> {
     changes: Vec<Change>,
     /// The newest time of the batch before.
     newest: Timestamp,
+    why: Option<Why>,
 }
 
 /// As many events are counted together.
@@ -70,6 +73,9 @@ impl Consumer for Hot<'_> {
     type Error = anyhow::Error;
 
     fn event(&mut self, event: &Event<'_>) -> Result<()> {
+        if self.why.is_some() {
+            return self.explained(event);
+        }
         self.batch.push(event.key, event.n, event.at);
         self.report.note_digits(event.digits);
         if self.batch.len() < BATCH { Ok(()) } else { self.pause() }
@@ -96,6 +102,7 @@ impl Consumer for Hot<'_> {
     fn restart(&mut self) -> Result<()> {
         self.detector = build(self.args)?;
         self.episodes = 0;
+        self.why = self.args.why.is_some().then(|| Why::new(self.detector.window()));
         self.batch.clear();
         self.newest = Timestamp::EPOCH;
         self.report.take_back();
@@ -123,10 +130,28 @@ impl Hot<'_> {
         if self.detector.window() != mark.window() {
             self.report.line(&format!("The window is rounded up to {window}, a multiple of its slices."))?;
         }
+        if self.why.is_some() {
+            let from = "from a window before the mark was reached until the key had cooled";
+            self.report.line(&format!("Under each key: who is behind it, {from}"))?;
+        }
         self.report.line("")?;
         self.report.line(&EPISODES.head())?;
         self.report.keep();
         Ok(())
+    }
+
+    /// Counts an event by itself, so that it is known which episode it is part of.
+    fn explained(&mut self, event: &Event<'_>) -> Result<()> {
+        let Some(why) = &mut self.why else { return Ok(()) };
+        why.push(event);
+        self.report.note_digits(event.digits);
+        let hit = self.detector.hit_at(event.key, event.n, event.at);
+        if hit.step == Step::Still {
+            why.add(event);
+        }
+        self.change(&Change { key: event.key.into(), at: event.at, hit })?;
+        let now = event.at.min(std::mem::replace(&mut self.newest, event.at));
+        if hit.is_due { self.idle(now) } else { Ok(()) }
     }
 
     fn change(&mut self, change: &Change) -> Result<()> {
@@ -144,20 +169,27 @@ impl Hot<'_> {
 
     fn hot(&mut self, key: &[u8], at: Timestamp, count: Count) -> Result<()> {
         self.episodes += 1;
+        let why = self.why.as_mut().map(|why| {
+            why.begin(key, at);
+            why.of(key)
+        });
+        let why = why.unwrap_or_default();
         let at = self.report.time(at);
         if self.report.is_table() {
             if self.report.is_live() {
                 let row = [at, "now".into(), grouped(count.hi), String::new(), String::new(), safe(key)];
                 self.report.line(&EPISODES.row(&row))?;
+                self.why_rows(&why)?;
             }
             return Ok(());
         }
         let (key, mark) = (Key::new(key), self.detector.mark().to_string());
-        self.report.record(&Record::Hot { key, mark, at, lo: count.lo, hi: count.hi })
+        self.report.record(&Record::Hot { key, mark, at, lo: count.lo, hi: count.hi, why })
     }
 
     fn cooled(&mut self, key: &[u8], cooled: &Cooled) -> Result<()> {
         let &Cooled { from, until, peak, peak_at, total } = cooled;
+        let why = self.why.as_mut().map(|why| why.end(key)).unwrap_or_default();
         if self.report.is_table() {
             let row = [
                 self.report.time(from),
@@ -167,11 +199,29 @@ impl Hot<'_> {
                 grouped(total),
                 safe(key),
             ];
-            return self.report.line(&EPISODES.row(&row));
+            self.report.line(&EPISODES.row(&row))?;
+            return self.why_rows(&why);
         }
         let (from, until) = (self.report.time(from), self.report.time(until));
         let (peak_at, mark) = (self.report.time(peak_at), self.detector.mark().to_string());
-        self.report.record(&Record::Cooled { key: Key::new(key), mark, from, until, peak, peak_at, total })
+        self.report.record(&Record::Cooled {
+            key: Key::new(key),
+            mark,
+            from,
+            until,
+            peak,
+            peak_at,
+            total,
+            why,
+        })
+    }
+
+    /// Who is behind an episode, in rows under its own: a field, and a value with its units.
+    fn why_rows(&mut self, why: &[Shares]) -> Result<()> {
+        let blank = String::new;
+        why::rows(why).into_iter().try_for_each(|[field, units, value]| {
+            self.report.line(&EPISODES.row(&[blank(), blank(), blank(), field, units, value]))
+        })
     }
 
     fn finish(mut self, tally: &Tally) -> Result<()> {

@@ -6,6 +6,7 @@ mod replay;
 mod report;
 mod session;
 mod text;
+mod why;
 
 use anyhow::Error;
 use args::{Cli, Command};

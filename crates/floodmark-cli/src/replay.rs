@@ -19,7 +19,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict> {
         anyhow::ensure!(rate.limit() > 0, "a limit of 0 rejects everything: use 1 or more");
     }
     let (limiter, limits) = build(args)?;
-    let session = Session::open("replay", &args.input, &args.output)?;
+    let session = Session::open("replay", &args.input, &args.output, None)?;
     if session.is_faulty_throughout() {
         return Ok(Verdict::Faulty);
     }

@@ -26,8 +26,15 @@ pub(crate) struct Session {
 
 impl Session {
     /// Opens the inputs and says what is wrong with those that can't be read.
-    pub(crate) fn open(command: &str, input: &InputArgs, output: &OutputArgs) -> Result<Self> {
-        let inputs = Inputs::open(&input.paths(command)?, input.options());
+    ///
+    /// `details`: which fields tell who is behind a key, if that is asked.
+    pub(crate) fn open(
+        command: &str,
+        input: &InputArgs,
+        output: &OutputArgs,
+        details: Option<&[String]>,
+    ) -> Result<Self> {
+        let inputs = Inputs::open(&input.paths(command)?, input.options(details));
         inputs.notes().iter().for_each(|note| complain(note));
         let bar = Bar::new(!output.no_progress)?;
         inputs.problems().iter().for_each(|problem| complain(&problem.to_string()));

@@ -21,51 +21,42 @@ pub struct Event<'a> {
 
 /// The fields of an event that tell who is behind its key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Details<'a> {
-    names: &'a [String],
-    text: &'a [u8],
-}
+pub struct Details<'a>(&'a [u8]);
 
 impl<'a> Details<'a> {
-    pub(crate) fn new(names: &'a [String], text: &'a [u8]) -> Self {
-        Self { names, text }
+    /// From what [`text`](Self::text) gave.
+    #[must_use]
+    pub fn new(text: &'a [u8]) -> Self {
+        Self(text)
     }
 
-    /// As it was put together, to be kept.
-    pub(crate) fn text(&self) -> &'a [u8] {
-        self.text
+    /// All of them as bytes, to be kept: the names and values, each after its length.
+    #[must_use]
+    pub fn text(self) -> &'a [u8] {
+        self.0
     }
 
-    /// The names and values of the fields; `None` for one that the line lacks.
-    pub fn iter(&self) -> impl Iterator<Item = (&'a str, Option<&'a [u8]>)> + use<'a> {
-        let mut text = self.text;
-        self.names.iter().map(move |name| {
-            let (value, rest) = Detail::pop(text);
-            text = rest;
-            (name.as_str(), value)
-        })
+    /// Appends a field to a text.
+    pub(crate) fn push(name: &str, value: &[u8], text: &mut Vec<u8>) {
+        for part in [name.as_bytes(), value] {
+            text.extend_from_slice(&(part.len() as u32).to_le_bytes());
+            text.extend_from_slice(part);
+        }
     }
 }
 
-/// One field in the text of [`Details`]: its length and one, or zero if there is none, and its bytes.
-pub(crate) struct Detail;
+/// The names and values of the fields that the line has.
+impl<'a> Iterator for Details<'a> {
+    type Item = (&'a [u8], &'a [u8]);
 
-impl Detail {
-    pub(crate) fn push(value: Option<&[u8]>, text: &mut Vec<u8>) {
-        let length = value.map_or(0, |value| value.len() as u32 + 1);
-        text.extend_from_slice(&length.to_le_bytes());
-        text.extend_from_slice(value.unwrap_or_default());
-    }
-
-    fn pop(text: &[u8]) -> (Option<&[u8]>, &[u8]) {
-        let Some((length, rest)) = text.split_first_chunk() else { return (None, &[]) };
-        match u32::from_le_bytes(*length) {
-            0 => (None, rest),
-            length => {
-                let (value, rest) = rest.split_at_checked(length as usize - 1).unwrap_or((rest, &[]));
-                (Some(value), rest)
-            }
-        }
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut part = || {
+            let (length, rest) = self.0.split_first_chunk()?;
+            let (part, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+            self.0 = rest;
+            Some(part)
+        };
+        Some((part()?, part()?))
     }
 }
 

@@ -10,7 +10,7 @@
 //! one that was shuffled is held as a whole, at 24 bytes per event and its distinct keys once.
 
 use crate::decoder::Decoder;
-use crate::event::Event;
+use crate::event::{Details, Event};
 use crate::lines::LineBuffer;
 use crate::parser::Parser;
 use floodmark::Timestamp;
@@ -243,7 +243,7 @@ impl Reordered {
     fn event(&self) -> Option<Event<'_>> {
         let held = self.held.get(self.next)?;
         let Text { key, details } = self.texts.get_index(held.text as usize)?;
-        let details = self.events.decoder.parser.details_of(details);
+        let details = Details::new(details);
         Some(Event { key, n: held.n, at: held.at, digits: self.digits, details })
     }
 }

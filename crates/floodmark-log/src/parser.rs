@@ -101,14 +101,9 @@ impl Parser {
         }
     }
 
-    /// Details that were kept.
-    pub(crate) fn details_of<'a>(&'a self, text: &'a [u8]) -> Details<'a> {
-        Details::new(self.choice.details().0, text)
-    }
-
     /// The details of the event that was found last.
+    #[inline]
     pub(crate) fn details(&self) -> Details<'_> {
-        let (names, text) = self.choice.details();
-        Details::new(names, text)
+        self.choice.details()
     }
 }

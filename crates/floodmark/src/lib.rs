@@ -68,7 +68,9 @@ mod window;
 
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use error::Error;
-pub use hot::{Change, Cooled, Detector, DetectorBuilder, DetectorStats, Hit, KeyPeak, Peak, Step};
+pub use hot::{
+    Change, Cooled, Detector, DetectorBuilder, DetectorStats, Heavy, Hit, KeyPeak, Peak, Recent, Share, Step,
+};
 pub use limit::{Decision, Limiter, LimiterBuilder, LimiterStats, Quota};
 pub use rate::{Rate, format_duration, parse_duration};
 pub use table::Batch;

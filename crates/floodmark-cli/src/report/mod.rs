@@ -4,7 +4,7 @@ mod record;
 mod summary;
 mod table;
 
-pub(crate) use record::{HOT_COLUMNS, Key, REPLAY_COLUMNS, Record, millis};
+pub(crate) use record::{HOT_COLUMNS, Key, REPLAY_COLUMNS, Record, Share, Shares, millis};
 pub(crate) use summary::Summary;
 pub(crate) use table::{Column, Table};
 
@@ -183,6 +183,8 @@ fn cell(value: Option<&Value>) -> String {
             let text = safe(text.as_bytes());
             if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
         }
+        // Structure has no cell of its own: it is JSON, which stays safe when escaped.
+        Some(list @ Value::Array(_)) => escaped(&list.to_string()),
         Some(Value::Object(map)) => {
             map.iter().map(|(name, n)| format!("{name}={n}")).collect::<Vec<_>>().join(";")
         }

@@ -23,6 +23,51 @@ impl Key {
     }
 }
 
+/// A value of a field: text where it is UTF-8, else its bytes in hexadecimal.
+#[derive(Debug, Serialize)]
+pub(crate) enum Value {
+    #[serde(rename = "value")]
+    Text(String),
+    #[serde(rename = "value_hex")]
+    Hex(String),
+}
+
+impl Value {
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Text(text) | Self::Hex(text) => text,
+        }
+    }
+}
+
+impl From<Key> for Value {
+    fn from(key: Key) -> Self {
+        match key {
+            Key::Text(text) => Self::Text(text),
+            Key::Hex(hex) => Self::Hex(hex),
+        }
+    }
+}
+
+/// Who is behind a hot key, by one field.
+#[derive(Debug, Serialize)]
+pub(crate) struct Shares {
+    pub(crate) field: String,
+    /// The units of all values.
+    pub(crate) of: u64,
+    /// The largest first.
+    pub(crate) largest: Vec<Share>,
+}
+
+/// One value, with at most `count` units and at least `count - error`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Share {
+    #[serde(flatten)]
+    pub(crate) value: Value,
+    pub(crate) count: u64,
+    pub(crate) error: u64,
+}
+
 /// One line.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -34,6 +79,8 @@ pub(crate) enum Record {
         at: String,
         lo: u64,
         hi: u64,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        why: Vec<Shares>,
     },
     Cooled {
         #[serde(flatten)]
@@ -44,6 +91,8 @@ pub(crate) enum Record {
         peak: u64,
         peak_at: String,
         total: u64,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        why: Vec<Shares>,
     },
     Top {
         #[serde(flatten)]
@@ -76,6 +125,7 @@ pub(crate) enum Record {
     },
     Summary {
         lines: u64,
+        matched: u64,
         events: u64,
         units: u64,
         skipped: BTreeMap<&'static str, u64>,
@@ -107,6 +157,7 @@ pub(crate) const HOT_COLUMNS: &[&str] = &[
     "max_lo",
     "max_hi",
     "lines",
+    "matched",
     "events",
     "units",
     "skipped",
@@ -116,6 +167,7 @@ pub(crate) const HOT_COLUMNS: &[&str] = &[
     "keys",
     "first",
     "last",
+    "why",
 ];
 
 /// The columns of `replay` as CSV.
@@ -134,6 +186,7 @@ pub(crate) const REPLAY_COLUMNS: &[&str] = &[
     "keys",
     "keys_rejected",
     "lines",
+    "matched",
     "events",
     "units",
     "skipped",

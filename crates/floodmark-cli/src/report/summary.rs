@@ -23,6 +23,7 @@ impl Summary<'_> {
         }
         report.record(&Record::Summary {
             lines: tally.lines,
+            matched: tally.matched,
             events: tally.events,
             units: tally.units,
             skipped: tally.skipped.iter().map(|(skip, n)| (skip.name(), *n)).collect(),
@@ -38,12 +39,11 @@ impl Summary<'_> {
     fn line(&self, span: Option<(&str, &str)>) -> String {
         let tally = self.tally;
         let skipped: u64 = tally.skipped.values().sum();
-        let mut line = format!(
-            "{} = {} + {} skipped",
-            counted(tally.lines, "line"),
-            counted(tally.events, "event"),
-            grouped(skipped)
-        );
+        let matched = match tally.events == tally.matched {
+            true => counted(tally.events, "event"),
+            false => format!("{} with {}", grouped(tally.matched), counted(tally.events, "event")),
+        };
+        let mut line = format!("{} = {matched} + {} skipped", counted(tally.lines, "line"), grouped(skipped));
         if skipped > 0 {
             let reasons = tally.skipped.iter().map(|(skip, n)| format!("{skip} {}", grouped(*n)));
             line += &format!(" ({})", reasons.collect::<Vec<_>>().join(", "));

@@ -11,7 +11,7 @@ pub use forwarded::private_networks;
 pub use span::read_moment;
 
 use crate::error::Error;
-use crate::event::{Detail, Skip};
+use crate::event::{Details, Skip};
 use crate::format::{AnyLines, Field, Found, Lines, Place};
 use crate::options::Options;
 use condition::Check;
@@ -25,8 +25,7 @@ pub(crate) struct Choice {
     checks: Vec<(Field, Check)>,
     since: Option<Timestamp>,
     until: Option<Timestamp>,
-    details: Vec<Field>,
-    names: Box<[String]>,
+    details: Vec<(String, Field)>,
     /// The key that was put together last.
     key: Vec<u8>,
     /// The details that were put together last.
@@ -63,28 +62,23 @@ impl Choice {
                 checks.push((named(lines, condition.field())?, condition.check()));
             }
         }
-        let (mut details, mut names) = (Vec::new(), Vec::new());
+        let mut details = Vec::new();
         match options.details.as_deref() {
             None => {}
             // What is the same for all events of a key tells nothing.
             Some([]) => {
-                for name in lines.usual_details().iter().filter(|name| !template.has(name)) {
-                    if let Some(field) = lines.field(name) {
-                        details.push(field);
-                        names.push((*name).to_string());
-                    }
-                }
+                let usual = lines.usual_details().iter().filter(|name| !template.has(name));
+                details.extend(usual.filter_map(|name| Some(((*name).to_string(), lines.field(name)?))));
             }
             Some(asked) => {
                 for name in asked {
-                    details.push(named(lines, name)?);
-                    names.push(name.clone());
+                    details.push((name.clone(), named(lines, name)?));
                 }
             }
         }
-        let (since, until, names) = (options.since, options.until, names.into());
+        let (since, until) = (options.since, options.until);
         let (key, text) = Default::default();
-        Ok(Self { template, checks, since, until, details, names, key, text })
+        Ok(Self { template, checks, since, until, details, key, text })
     }
 
     /// The field that is the key, where nothing else is to be looked at.
@@ -112,9 +106,10 @@ impl Choice {
             }
         }
         self.text.clear();
-        for field in &self.details {
-            let place = lines.place(*field, line);
-            Detail::push(place.map(|place| lines.bytes(&place, line)), &mut self.text);
+        for (name, field) in &self.details {
+            if let Some(place) = lines.place(*field, line) {
+                Details::push(name, lines.bytes(&place, line), &mut self.text);
+            }
         }
         match self.template.plain() {
             Some(field) => lines.place(field, line).map(Chosen::Field).ok_or(Skip::NoKey),
@@ -128,9 +123,9 @@ impl Choice {
         &self.key
     }
 
-    /// The names of the details, and those of the event that was chosen last.
-    pub(crate) fn details(&self) -> (&[String], &[u8]) {
-        (&self.names, &self.text)
+    /// The details of the event that was chosen last.
+    pub(crate) fn details(&self) -> Details<'_> {
+        Details::new(&self.text)
     }
 }
 

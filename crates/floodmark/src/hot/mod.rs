@@ -1,11 +1,15 @@
 //! Hot keys: which key has reached its mark, since when, how hard, and until when?
 
 mod episode;
+mod heavy;
 mod open;
 mod peak;
+mod recent;
 
 pub use episode::{Cooled, Step};
+pub use heavy::{Heavy, Share};
 pub use peak::{KeyPeak, Peak};
+pub use recent::Recent;
 
 use crate::clock::{Timestamp, nanos};
 use crate::error::Error;
