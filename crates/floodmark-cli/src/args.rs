@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use floodmark::{Clock, Form, Rate, SystemClock, Timestamp, parse_duration};
 use floodmark_log::{Condition, Format, IpNet, Options, TimeUnit, private_networks, read_moment};
 use std::io::{IsTerminal, stdin};
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 /// Counts events per key in sliding windows: finds hot keys in logs and streams, and replays limits over them.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100)]
+#[command(name = "floodmark", version, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -22,6 +23,30 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Hot(HotArgs),
     Replay(ReplayArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
+}
+
+/// Prints what a shell needs to complete floodmark's options.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  floodmark completions bash > /etc/bash_completion.d/floodmark
+  floodmark completions zsh > \"${fpath[1]}/_floodmark\"
+  floodmark completions fish > ~/.config/fish/completions/floodmark.fish")]
+pub(crate) struct CompletionsArgs {
+    /// Which shell
+    pub(crate) shell: Shell,
+}
+
+/// Prints the manual page, of floodmark or of one of its commands.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  floodmark man | man -l -
+  floodmark man hot > /usr/local/share/man/man1/floodmark-hot.1")]
+pub(crate) struct ManArgs {
+    /// Which command's
+    #[arg(value_name = "COMMAND")]
+    pub(crate) subcommand: Option<String>,
 }
 
 /// Which keys were hit N times or more within T, when, and how hard?

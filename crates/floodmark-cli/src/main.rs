@@ -2,6 +2,7 @@
 
 mod args;
 mod hot;
+mod manual;
 mod replay;
 mod report;
 mod session;
@@ -43,6 +44,8 @@ fn main() -> ExitCode {
     let verdict = match cli.command {
         Command::Hot(args) => hot::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
     };
     match verdict {
         Ok(Verdict::Done) => ExitCode::SUCCESS,
