@@ -72,6 +72,7 @@ const TOP: Table =
 impl Consumer for Hot<'_> {
     type Error = anyhow::Error;
 
+    #[inline(always)]
     fn event(&mut self, event: &Event<'_>) -> Result<()> {
         if self.why.is_some() {
             return self.explained(event);
@@ -141,6 +142,7 @@ impl Hot<'_> {
     }
 
     /// Counts an event by itself, so that it is known which episode it is part of.
+    #[inline(never)]
     fn explained(&mut self, event: &Event<'_>) -> Result<()> {
         let Some(why) = &mut self.why else { return Ok(()) };
         why.push(event);

@@ -55,6 +55,7 @@ impl Decoder {
     }
 
     /// Goes to the next event of the same line.
+    #[inline(never)]
     fn advance_in_line(&mut self) -> Option<Timestamp> {
         while self.parsed.has_more {
             match self.parser.parse_next(self.buffer.line(&self.line)) {

@@ -35,6 +35,7 @@ mod options;
 mod order;
 mod parser;
 mod stream;
+mod text;
 mod time;
 
 pub use choice::{Condition, private_networks, read_moment};
@@ -45,4 +46,5 @@ pub use format::Format;
 pub use input::Inputs;
 pub use ipnet::IpNet;
 pub use options::{Options, TimeUnit};
+pub use text::read_text;
 pub use time::{digits_of, format_time};

@@ -80,6 +80,7 @@ impl Parser {
         self.found.more > 0
     }
 
+    #[inline(never)]
     fn choose(&mut self, line: &[u8]) -> Result<Parsed, Skip> {
         let key = self.choice.choose(&mut self.lines, line, &self.found)?;
         let Found { n, stamp, is_damaged, more } = self.found;

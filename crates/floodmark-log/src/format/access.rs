@@ -54,25 +54,44 @@ enum Name {
     Host,
 }
 
+/// A place in a line, which has at most 2^20 bytes; an empty one is none.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+impl From<Range<usize>> for Span {
+    fn from(range: Range<usize>) -> Self {
+        Self { start: range.start as u32, end: range.end as u32 }
+    }
+}
+
+impl Span {
+    fn range(self) -> Option<Range<usize>> {
+        (self.start < self.end).then_some(self.start as usize..self.end as usize)
+    }
+}
+
 /// The fields before the time.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Head {
-    host: Option<Range<usize>>,
-    client: Range<usize>,
-    user: Range<usize>,
+    host: Span,
+    client: Span,
+    user: Span,
     /// A list of addresses stands before the client, or in its place.
-    list: Option<Range<usize>>,
+    list: Span,
     /// The client may be an IPv6 address.
     has_colon: bool,
 }
 
 /// The fields after the time, as far as they are there.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Tail {
-    request: Option<Range<usize>>,
-    status: Option<Range<usize>>,
+    request: Span,
+    status: Span,
     /// What follows the status.
-    rest: Range<usize>,
+    rest: Span,
     is_whole: bool,
 }
 
@@ -115,12 +134,13 @@ impl Access {
             return None;
         }
         let (after, stamp) = self.time.read_at(line, open)?;
-        Some((Head { host: None, client, user, list: None, has_colon }, after, stamp))
+        let (host, list) = Default::default();
+        Some((Head { host, client: client.into(), user: user.into(), list, has_colon }, after, stamp))
     }
 
     fn head(&self, line: &[u8], range: Range<usize>) -> Option<Head> {
         let mut rest = range.clone();
-        let host = if self.format == Format::Vhost { Some(word(line, &mut rest)?) } else { None };
+        let host = if self.format == Format::Vhost { word(line, &mut rest)? } else { 0..0 };
         let list = if self.has_list { list(line, &mut rest) } else { None };
         let mut word = || word(line, &mut rest);
         let client = match &list {
@@ -142,11 +162,13 @@ impl Access {
         }
         let name = line.get(client.clone())?;
         let has_colon = memchr(b':', name).is_some();
-        let list = list.map(|list| list.place);
+        let list = list.map_or(0..0, |list| list.place);
+        let (host, client, user, list) = (host.into(), client.into(), user.into(), list.into());
         memchr2(b',', b'"', name).is_none().then_some(Head { host, client, user, list, has_colon })
     }
 
     /// ` "request" status bytes`, and for combined ` "referer" "agent"`, and whatever else is configured.
+    #[inline(always)]
     fn tail(&self, line: &[u8], range: Range<usize>) -> Tail {
         let text = line.get(range.clone()).unwrap_or_default();
         if !text.starts_with(b" \"") {
@@ -164,14 +186,14 @@ impl Access {
             let after = rest.get(1 + status..).unwrap_or_default();
             let status = range.start + from + 1..range.start + from + 1 + status;
             return Tail {
-                request: Some(range.start + 2..range.start + close),
-                status: Some(status),
-                rest: range.end - after.len()..range.end,
+                request: (range.start + 2..range.start + close).into(),
+                status: status.into(),
+                rest: (range.end - after.len()..range.end).into(),
                 is_whole: is_whole_after_status(after, self.format == Format::Combined),
             };
         }
-        let request = first_close.map(|close| range.start + 2..range.start + close);
-        Tail { request, ..Tail::default() }
+        let request = first_close.map_or(0..0, |close| range.start + 2..range.start + close);
+        Tail { request: request.into(), ..Tail::default() }
     }
 }
 
@@ -223,17 +245,18 @@ impl Lines for Access {
     #[inline]
     fn place(&mut self, field: Field, line: &[u8]) -> Option<Place> {
         let &(_, name) = FIELDS.get(field.0)?;
+        let Self { head, tail, .. } = self;
         let place = match name {
-            Name::Ip => self.head.client.clone(),
-            Name::User => self.head.user.clone(),
-            Name::Host => self.head.host.clone()?,
-            Name::Status => self.tail.status.clone()?,
-            Name::Path => path(line, self.tail.request.clone()?)?,
-            Name::Url => url(line, self.tail.request.clone()?)?,
-            Name::Method => method(line, self.tail.request.clone()?)?,
-            Name::Referer => quoted(line, self.tail.rest.clone(), 0)?,
-            Name::Agent => quoted(line, self.tail.rest.clone(), 1)?,
-            Name::Forwarded => self.head.list.clone().or_else(|| quoted(line, self.tail.rest.clone(), 2))?,
+            Name::Ip => head.client.range()?,
+            Name::User => head.user.range()?,
+            Name::Host => head.host.range()?,
+            Name::Status => tail.status.range()?,
+            Name::Path => path(line, tail.request.range()?)?,
+            Name::Url => url(line, tail.request.range()?)?,
+            Name::Method => method(line, tail.request.range()?)?,
+            Name::Referer => quoted(line, tail.rest.range()?, 0)?,
+            Name::Agent => quoted(line, tail.rest.range()?, 1)?,
+            Name::Forwarded => head.list.range().or_else(|| quoted(line, tail.rest.range()?, 2))?,
         };
         let text = line.get(place.clone())?;
         if matches!(text, b"" | b"-") {
@@ -276,6 +299,7 @@ fn status_length(text: &[u8]) -> Option<usize> {
 }
 
 /// ` bytes`, then quoted fields that are all closed; at least one of those where `needs_quoted`.
+#[inline(always)]
 fn is_whole_after_status(text: &[u8], needs_quoted: bool) -> bool {
     let Some(text) = text.strip_prefix(b" ") else { return false };
     let bytes = text.iter().take_while(|b| b.is_ascii_digit()).count();
