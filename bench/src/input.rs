@@ -88,9 +88,9 @@ fn marker_text(bytes: u64) -> String {
     format!("generator {VERSION}, {bytes} bytes\n")
 }
 
-/// Exactly `lines` requests. The busiest clients of the background are over 100/5s for most of the time; every
+/// Exactly `lines` requests, in time order. The busiest clients of the background are over 100/5s for most of the time; every
 /// ten minutes there is a sale, a crawler and a burst across a minute's edge besides.
-fn traffic(lines: u64, clients: Clients) -> impl Iterator<Item = Request> {
+pub fn traffic(lines: u64, clients: Clients) -> impl Iterator<Item = Request> {
     // A fifth longer than the mean asks for, so that the span never ends before the lines do.
     let seconds = lines / PER_SECOND * 6 / 5 + 600;
     let mut traffic =
