@@ -63,9 +63,9 @@ fn a_key_is_no_formula_in_csv() {
 #[test]
 fn csv_has_the_documented_head_and_all_rows_have_its_cells() {
     let hot = "type,key,key_hex,mark,at,lo,hi,from,until,peak,peak_at,total,window_ms,max,max_lo,max_hi,\
-               lines,events,units,skipped,damaged,late_counted,too_late,keys,first,last";
+               lines,matched,events,units,skipped,damaged,late_counted,too_late,keys,first,last,why";
     let replay = "type,key,key_hex,limit,asked,admitted,rejected,first_rejected,last_rejected,worst,worst_asked,\
-                  keys,keys_rejected,lines,events,units,skipped,damaged,late_counted,too_late,first,last";
+                  keys,keys_rejected,lines,matched,events,units,skipped,damaged,late_counted,too_late,first,last";
     let input = [stream(&[b"a", b"a", b"b", b"k\xff"]), b"\nnonsense\n".to_vec()].concat();
     for (args, head, kinds) in [
         (&HOT[..], hot, &["type", "hot", "cooled", "top", "summary"][..]),

@@ -59,7 +59,7 @@ impl Run {
         assert!(last.starts_with("{\"type\":\"summary\""), "{self:?}");
         let summary: Value = serde_json::from_str(last).unwrap();
         let skipped: u64 = summary["skipped"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
-        assert_eq!(summary["lines"].as_u64(), summary["events"].as_u64().map(|n| n + skipped), "{last}");
+        assert_eq!(summary["lines"].as_u64(), summary["matched"].as_u64().map(|n| n + skipped), "{last}");
         summary
     }
 }

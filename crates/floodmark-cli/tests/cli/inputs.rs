@@ -143,14 +143,17 @@ fn jsonl_of(run: Run) -> String {
 fn a_line_of_ten_megabytes_in_an_access_log_is_an_event_and_damaged() {
     let long = combined("192.0.2.1", 2).replace("/a", &"/a".repeat(LONG / 2));
     let lines = combined("192.0.2.1", 1) + &long + &combined("192.0.2.1", 3);
-    check_long(lines, "\"lines\":3,\"events\":3,\"units\":3,\"skipped\":{},\"damaged\":1,");
-    check_long(long, "\"lines\":1,\"events\":1,\"units\":1,\"skipped\":{},\"damaged\":1,");
+    check_long(lines, "\"lines\":3,\"matched\":3,\"events\":3,\"units\":3,\"skipped\":{},\"damaged\":1,");
+    check_long(long, "\"lines\":1,\"matched\":1,\"events\":1,\"units\":1,\"skipped\":{},\"damaged\":1,");
 }
 
 #[test]
 fn a_line_of_ten_megabytes_among_keys_is_skipped() {
     let lines = format!("1700000000 a\n1700000001 {}\n1700000002 a\n", "k".repeat(LONG));
-    check_long(lines, "\"lines\":3,\"events\":2,\"units\":2,\"skipped\":{\"too_long\":1},\"damaged\":0,");
+    check_long(
+        lines,
+        "\"lines\":3,\"matched\":2,\"events\":2,\"units\":2,\"skipped\":{\"too_long\":1},\"damaged\":0,",
+    );
     let lines = format!("time,key\n1700000000,a\n1700000001,{}\n1700000002,a\n", "k".repeat(LONG));
     check_long(lines, "\"events\":2,\"units\":2,\"skipped\":{\"header\":1,\"too_long\":1},\"damaged\":0,");
 }

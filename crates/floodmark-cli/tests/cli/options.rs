@@ -79,11 +79,11 @@ fn an_unknown_key_is_refused_with_those_there_are() {
     for command in [&["hot"][..], &["replay", "--limit", "5/1s"]] {
         let args = |more: &[&'static str]| [command, more, &[SAMPLE]].concat();
         check(&args(&["--key", "nope"]), &["has no field \"nope\"", "it has ip, path, user, status"]);
-        check(&args(&["--key", "host"]), &["has no key \"host\"", "it has ip, path, user, status"]);
+        check(&args(&["--key", "host"]), &["has no field \"host\"", "it has ip, path, user, status"]);
     }
     let folder = Folder::new();
     let keys = folder.file("keys.txt", "1700000000 a\n");
-    check(&["hot", "--key", "ip", &keys], &["has no key \"ip\"", "it has key"]);
+    check(&["hot", "--key", "ip", &keys], &["has no field \"ip\"", "it has key"]);
 }
 
 #[test]

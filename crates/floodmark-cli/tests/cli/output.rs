@@ -23,7 +23,7 @@ fn hot_writes_the_documented_fields_in_the_documented_order() {
         "\n",
         r#"{"type":"top","key":"b","window_ms":5000,"max":1,"max_lo":1,"max_hi":1,"at":"1970-01-01T00:01:40Z"}"#,
         "\n",
-        r#"{"type":"summary","lines":6,"events":5,"units":6,"skipped":{"blank":1},"damaged":0,"late_counted":0,"#,
+        r#"{"type":"summary","lines":6,"matched":5,"events":5,"units":6,"skipped":{"blank":1},"damaged":0,"late_counted":0,"#,
         r#""too_late":0,"keys":2,"first":"1970-01-01T00:01:40Z","last":"1970-01-01T00:02:00Z"}"#,
         "\n",
     );
@@ -38,7 +38,7 @@ fn replay_writes_the_documented_fields_in_the_documented_order() {
         "\n",
         r#"{"type":"replay_total","limit":"2/5s","asked":6,"admitted":4,"rejected":2,"keys":2,"keys_rejected":1}"#,
         "\n",
-        r#"{"type":"summary","lines":6,"events":5,"units":6,"skipped":{"blank":1},"damaged":0,"late_counted":0,"#,
+        r#"{"type":"summary","lines":6,"matched":5,"events":5,"units":6,"skipped":{"blank":1},"damaged":0,"late_counted":0,"#,
         r#""too_late":0,"keys":2,"first":"1970-01-01T00:01:40Z","last":"1970-01-01T00:02:00Z"}"#,
         "\n",
     );
