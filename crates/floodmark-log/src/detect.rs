@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::event::Skip;
-use crate::format::Format;
+use crate::format::{Format, redacted};
 use crate::options::Options;
 use crate::parser::Parser;
 
@@ -34,6 +34,10 @@ pub(crate) fn detect(sample: &[u8], path: &str, options: &Options) -> Result<Par
 
 /// The format that reads the most of the lines, if any reads at least half of them.
 fn likeliest(lines: &[&[u8]], path: &str, options: &Options) -> Option<Format> {
+    // Redis answers so before it sends the first command, which tells more.
+    if lines.iter().all(|line| matches!(*line, b"OK" | b"+OK")) && !lines.is_empty() {
+        return None;
+    }
     let mut best: Option<(usize, Format)> = None;
     for format in Format::ALL {
         let score = score(format, lines, path, options);
@@ -61,7 +65,9 @@ fn score(format: Format, lines: &[&[u8]], path: &str, options: &Options) -> usiz
     let worth = |line: &&[u8]| match parser.parse(line, false) {
         Ok(parsed) if parsed.is_damaged => 1,
         Ok(_) => 2,
-        Err(Skip::Header) => 1,
+        // Of the format, if no event.
+        Err(Skip::Keyless | Skip::Lua | Skip::Filtered | Skip::UnknownCommand) => 2,
+        Err(Skip::Header | Skip::OtherProgram) => 1,
         Err(_) => 0,
     };
     lines.iter().map(worth).sum()
@@ -120,8 +126,8 @@ fn unknown(lines: &[&[u8]], path: &str, options: &Options) -> Error {
 
 /// The first line, shortened and safe to show.
 fn shown(lines: &[&[u8]]) -> String {
-    let first = lines.first().copied().unwrap_or_default();
-    let shown: String = String::from_utf8_lossy(first).chars().take(80).collect();
+    let first = redacted(lines.first().copied().unwrap_or_default());
+    let shown: String = String::from_utf8_lossy(&first).chars().take(80).collect();
     format!("{shown:?}")
 }
 

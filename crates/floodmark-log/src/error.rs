@@ -35,7 +35,7 @@ pub enum Error {
     /// No format fits the first lines.
     #[error(
         "{path}: can't tell the format from its first lines, such as {line}; \
-         say --format common, combined, vhost, csv, tsv or keys"
+         say --format common, combined, vhost, monitor, csv, tsv or keys"
     )]
     UnknownFormat {
         /// The input.

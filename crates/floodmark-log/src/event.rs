@@ -1,5 +1,6 @@
 //! An event, and the account of the lines that became none.
 
+use crate::format::redacted;
 use floodmark::Timestamp;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -197,7 +198,7 @@ impl Tally {
     pub(crate) fn skip(&mut self, skip: Skip, path: &str, line: &[u8], examples: usize) {
         *self.skipped.entry(skip).or_default() += 1;
         if self.examples.len() < examples && !skip.is_harmless() {
-            let text = line.get(..400).unwrap_or(line).to_vec();
+            let text = redacted(line.get(..400).unwrap_or(line)).into_owned();
             self.examples.push(Example { path: path.into(), line: self.lines, skip, text });
         }
     }

@@ -2,6 +2,7 @@
 
 mod access;
 mod keys;
+mod monitor;
 mod table;
 
 use crate::choice::Condition;
@@ -11,6 +12,8 @@ use crate::options::Options;
 use crate::time::Stamp;
 use access::Access;
 use keys::Keys;
+use monitor::Monitor;
+pub(crate) use monitor::redacted;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -26,6 +29,8 @@ pub enum Format {
     Combined,
     /// Common or combined after the name of the virtual host.
     Vhost,
+    /// What Redis prints to those who MONITOR it.
+    Monitor,
     /// Values with commas between, under a first line of names.
     Csv,
     /// Values with tabs between, under a first line of names.
@@ -36,7 +41,8 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order in which they are tried.
-    pub const ALL: [Self; 6] = [Self::Combined, Self::Common, Self::Vhost, Self::Tsv, Self::Csv, Self::Keys];
+    pub const ALL: [Self; 7] =
+        [Self::Combined, Self::Common, Self::Vhost, Self::Monitor, Self::Tsv, Self::Csv, Self::Keys];
 
     /// Its name, as it is typed and shown.
     #[must_use]
@@ -45,6 +51,7 @@ impl Format {
             Self::Common => "common",
             Self::Combined => "combined",
             Self::Vhost => "vhost",
+            Self::Monitor => "monitor",
             Self::Csv => "csv",
             Self::Tsv => "tsv",
             Self::Keys => "keys",
@@ -143,6 +150,7 @@ pub(crate) trait Lines {
 #[derive(Clone, Debug)]
 pub(crate) enum AnyLines {
     Access(Access),
+    Monitor(Monitor),
     Table(Table),
     Keys(Keys),
 }
@@ -152,6 +160,7 @@ macro_rules! each {
     ($any:expr, $lines:ident => $call:expr) => {
         match $any {
             AnyLines::Access($lines) => $call,
+            AnyLines::Monitor($lines) => $call,
             AnyLines::Table($lines) => $call,
             AnyLines::Keys($lines) => $call,
         }
@@ -166,6 +175,7 @@ impl AnyLines {
             Format::Common | Format::Combined | Format::Vhost => {
                 Ok(Self::Access(Access::new(format, options)))
             }
+            Format::Monitor => Ok(Self::Monitor(Monitor::new(options))),
             Format::Csv => Table::new(b',', first, path, options).map(Self::Table),
             Format::Tsv => Table::new(b'\t', first, path, options).map(Self::Table),
             Format::Keys => Ok(Self::Keys(Keys::new(lines, options))),
@@ -175,6 +185,7 @@ impl AnyLines {
     pub(crate) fn format(&self) -> Format {
         match self {
             Self::Access(access) => access.format(),
+            Self::Monitor(_) => Format::Monitor,
             Self::Table(table) => table.format(),
             Self::Keys(_) => Format::Keys,
         }
