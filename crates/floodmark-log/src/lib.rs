@@ -37,6 +37,7 @@ mod parser;
 mod stream;
 mod text;
 mod time;
+mod zone;
 
 pub use choice::{Condition, private_networks, read_moment};
 pub use error::Error;
@@ -48,3 +49,4 @@ pub use ipnet::IpNet;
 pub use options::{Options, TimeUnit};
 pub use text::read_text;
 pub use time::{digits_of, format_time};
+pub use zone::Zone;

@@ -2,6 +2,7 @@
 
 use crate::choice::Condition;
 use crate::format::Format;
+use crate::zone::Zone;
 use floodmark::Timestamp;
 use ipnet::IpNet;
 
@@ -54,6 +55,8 @@ pub struct Options {
     pub trusted: Vec<IpNet>,
     /// The year of the first line, for times that have none.
     pub year: Option<i16>,
+    /// The zones of times that have none. Left out: UTC. Of several for the same host, the last counts.
+    pub zones: Vec<Zone>,
     /// No line is later than this, for times that have no year.
     pub newest: Option<Timestamp>,
     /// Redis commands that a script called are events too.

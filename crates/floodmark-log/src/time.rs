@@ -83,7 +83,7 @@ impl AccessTime {
     }
 }
 
-fn two(tens: u8, ones: u8) -> Option<u8> {
+pub(crate) fn two(tens: u8, ones: u8) -> Option<u8> {
     (tens.is_ascii_digit() && ones.is_ascii_digit()).then(|| (tens - b'0') * 10 + (ones - b'0'))
 }
 
@@ -98,7 +98,7 @@ fn nanos(civil: DateTime, zone_secs: i64) -> Option<i64> {
 }
 
 /// ` +0330`, ` -400`, `+03:30`, `Z`, or nothing, which is UTC.
-fn read_zone(text: &[u8]) -> Option<i64> {
+pub(crate) fn read_zone(text: &[u8]) -> Option<i64> {
     let text = text.trim_ascii();
     let (sign, digits) = match text.split_first() {
         None => return Some(0),
@@ -119,11 +119,15 @@ fn read_zone(text: &[u8]) -> Option<i64> {
 /// `17/May/2015:`
 fn read_day(text: &[u8; 12]) -> Option<Date> {
     let &[d1, d0, b'/', m0, m1, m2, b'/', y3, y2, y1, y0, b':'] = text else { return None };
-    const MONTHS: &[u8; 36] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
-    let name = [m0, m1, m2];
-    let month = MONTHS.chunks(3).position(|month| month.eq_ignore_ascii_case(&name))?;
     let year = i16::from(two(y3, y2)?) * 100 + i16::from(two(y1, y0)?);
-    Date::new(year, month as i8 + 1, two(d1, d0)? as i8).ok()
+    Date::new(year, read_month([m0, m1, m2])?, two(d1, d0)? as i8).ok()
+}
+
+/// The number of a month, from the first three letters of its English name.
+pub(crate) fn read_month(name: [u8; 3]) -> Option<i8> {
+    const MONTHS: &[u8; 36] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
+    let month = MONTHS.chunks(3).position(|month| month.eq_ignore_ascii_case(&name))?;
+    Some(month as i8 + 1)
 }
 
 /// The unusual forms of an access log's time: a fraction, a zone of three digits or none at all.
@@ -152,7 +156,7 @@ fn read_fraction(text: &[u8]) -> Option<(i64, u8, &[u8])> {
 }
 
 /// RFC 3339, with a blank for the `T` and no zone (UTC) allowed.
-fn read_iso(text: &[u8]) -> Option<Stamp> {
+pub(crate) fn read_iso(text: &[u8]) -> Option<Stamp> {
     let (civil, rest) = text.split_first_chunk::<19>()?;
     let &[y3, y2, y1, y0, b'-', m1, m0, b'-', d1, d0, b'T' | b't' | b' ', ref clock @ ..] = civil else {
         return None;

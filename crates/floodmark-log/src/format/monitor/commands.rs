@@ -68,10 +68,8 @@ impl Table {
         for (number, command) in commands.iter().enumerate() {
             let hash = hash([command.name.as_bytes(), b"", b""]);
             let mut free = (0..SLOTS).map(|step| (hash + step) % SLOTS);
-            if let Some(slot) =
-                free.find_map(|place| slots.get(place).is_some_and(|slot| *slot == 0).then_some(place))
-                && let Some(slot) = slots.get_mut(slot)
-            {
+            let free = free.find(|place| slots.get(*place) == Some(&0));
+            if let Some(slot) = free.and_then(|place| slots.get_mut(place)) {
                 *slot = number as u16 + 1;
             }
         }
