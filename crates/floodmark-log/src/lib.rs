@@ -34,6 +34,7 @@ mod lines;
 mod options;
 mod order;
 mod parser;
+mod source;
 mod stream;
 mod text;
 mod time;
