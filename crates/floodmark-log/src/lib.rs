@@ -13,6 +13,7 @@
 //! ```
 //! Files are read in the hope that they are in order. If one is not, the consumer forgets what it was told, and all
 //! are read again: looked over for how far their times go back, and put in order with no more held than that takes.
+//! Whatever is compressed with gzip, zstd, bzip2 or xz is unpacked on the way, whatever its name.
 //!
 //! This crate never counts hits; it counts lines ([`Tally`]), so that they add up: `lines = events + skipped`.
 //!

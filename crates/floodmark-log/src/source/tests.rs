@@ -14,7 +14,7 @@ fn pack(packing: Packing, plain: &[u8]) -> Vec<u8> {
             ruzstd::encoding::compress_to_vec(plain, ruzstd::encoding::CompressionLevel::Fastest)
         }
         Packing::Bzip2 => {
-            let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
+            let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
             encoder.write_all(plain).unwrap();
             encoder.finish().unwrap()
         }
@@ -52,7 +52,7 @@ fn unpack(packed: &[u8], step: usize) -> (Vec<u8>, Option<Fault>) {
 
 #[test]
 fn members_are_unpacked_one_after_another_however_the_bytes_come() {
-    let (first, second) = (lines(5_000), lines(300));
+    let (first, second) = (lines(1_000), lines(100));
     for packing in PACKINGS {
         let packed = [pack(packing, &first), pack(packing, b""), pack(packing, &second)].concat();
         let plain = [&first[..], &second].concat();
@@ -86,14 +86,14 @@ fn what_was_cut_anywhere_gives_what_came_before() {
 
 #[test]
 fn a_long_file_that_was_cut_gives_nearly_all_that_came_before() {
-    let plain = lines(200_000);
+    let plain = lines(25_000);
     for packing in PACKINGS {
         let packed = pack(packing, &plain);
         let (given, fault) = unpack(&packed[..packed.len() / 2], 1 << 20);
         assert_eq!(fault, Some(Fault::Cut), "{packing:?}");
         assert!(plain.starts_with(&given), "{packing:?}");
-        // A block of bzip2 is 900 kB.
-        assert!(given.len() > plain.len() / 2 - 1_000_000, "{packing:?}: {}", given.len());
+        // A block of bzip2 is 100 kB here, one of zstd 128 KiB.
+        assert!(given.len() > plain.len() / 2 - 140_000, "{packing:?}: {}", given.len());
     }
 }
 
@@ -116,7 +116,7 @@ fn what_is_corrupt_is_told_and_never_panics() {
 
 #[test]
 fn corrupt_data_does_not_take_back_what_came_before() {
-    let plain = lines(200_000);
+    let plain = lines(25_000);
     for packing in PACKINGS {
         let mut packed = pack(packing, &plain);
         let middle = packed.len() / 2;
@@ -124,7 +124,7 @@ fn corrupt_data_does_not_take_back_what_came_before() {
         let (given, fault) = unpack(&packed, 1 << 20);
         assert!(matches!(fault, Some(Fault::Corrupt | Fault::Cut)), "{packing:?}: {fault:?}");
         let same = given.iter().zip(&plain).take_while(|(a, b)| a == b).count();
-        assert!(same > plain.len() / 2 - 1_000_000, "{packing:?}: {same}");
+        assert!(same > plain.len() / 2 - 140_000, "{packing:?}: {same}");
     }
 }
 

@@ -92,7 +92,8 @@ impl Zstd {
         }
         let mut rest = input;
         let whole = length.filter(|&length| length <= input.len());
-        let decoded = whole.map(|_| self.decoder.decode_blocks(&mut rest, BlockDecodingStrategy::UptoBlocks(1)));
+        let decoded =
+            whole.map(|_| self.decoder.decode_blocks(&mut rest, BlockDecodingStrategy::UptoBlocks(1)));
         match decoded {
             Some(Ok(is_over)) => {
                 if is_over {
