@@ -1,5 +1,7 @@
 use super::*;
+use proptest::prelude::*;
 use std::io::Write;
+use std::sync::LazyLock;
 
 const PACKINGS: [Packing; 4] = [Packing::Gzip, Packing::Zstd, Packing::Bzip2, Packing::Xz];
 
@@ -175,4 +177,29 @@ fn text_is_not_taken_for_compressed() {
         assert_eq!(unpack(text.as_bytes(), 1), (text.as_bytes().to_vec(), None), "{text}");
     }
     assert_eq!(Packing::of(b"BZh9 is"), Guess::Plain);
+}
+
+static PACKED: LazyLock<Vec<Vec<u8>>> =
+    LazyLock::new(|| PACKINGS.iter().map(|&packing| pack(packing, &lines(200)).repeat(2)).collect());
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_makes_it_panic(
+        which in 0..PACKINGS.len(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+        length in any::<prop::sample::Index>(),
+        step in 1..5_000_usize,
+    ) {
+        let mut packed = PACKED[which].clone();
+        packed.truncate(length.index(packed.len() * 2).max(20));
+        for (at, byte) in changes {
+            let at = at.index(packed.len());
+            packed[at] = byte;
+        }
+        let (given, _) = unpack(&packed, step);
+        // Nothing is made of so little that would not fit in memory.
+        prop_assert!(given.len() < 64 << 20);
+    }
 }
