@@ -59,7 +59,7 @@ pub(crate) struct ManArgs {
   floodmark hot --mark 100/5s access.log
   floodmark hot --mark 20/1m --key user --top 10 access.log access.log.1
   tail -f access.log | floodmark hot --mark 100/5s -
-  zcat access.log.2.gz | floodmark hot --mark 100/5s --output jsonl - | jq .")]
+  floodmark hot --mark 100/5s --output jsonl access.log.*.gz | jq .")]
 pub(crate) struct HotArgs {
     /// Report keys with this many or more within this time, such as 100/5s, 20/1m or 1000/1h30m
     #[arg(long, value_name = "N/TIME", default_value = "100/5s")]

@@ -91,7 +91,8 @@ impl Session {
         self.bar.bar.finish_and_clear();
         problems.iter().skip(self.told).for_each(|problem| complain(&problem.to_string()));
         tell_skipped(&tally, self.show_skipped);
-        let is_faulty = !problems.is_empty() || (self.is_strict && tally.faulty() > 0);
+        let is_faulty =
+            problems.iter().any(|problem| !problem.is_harmless()) || (self.is_strict && tally.faulty() > 0);
         Ok((tally, if is_faulty { Verdict::Faulty } else { Verdict::Done }))
     }
 }

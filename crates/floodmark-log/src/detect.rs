@@ -5,6 +5,7 @@ use crate::event::Skip;
 use crate::format::{Format, redacted};
 use crate::options::Options;
 use crate::parser::Parser;
+use crate::source::{Guess, Packing};
 
 /// As many lines are asked at most.
 const LINES: usize = 64;
@@ -81,13 +82,16 @@ fn is_one_word(line: &[u8]) -> bool {
 }
 
 fn reject_what_is_no_text(sample: &[u8], path: &str) -> Result<(), Error> {
-    let compressed = [
-        (&b"\x1f\x8b"[..], "gzip", "zcat"),
-        (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat"),
-        (b"BZh", "bzip2", "bzcat"),
-        (b"\xfd7zXZ\0", "xz", "xzcat"),
+    if let Guess::Packed(packing) = Packing::of(sample) {
+        return Err(Error::Twice { path: path.into(), kind: packing.name() });
+    }
+    let others = [
+        (&b"PK\x03\x04"[..], "zip", "unzip -p"),
+        (b"\x04\x22\x4d\x18", "lz4", "lz4 -dc"),
+        (b"LZIP\x01", "lzip", "lzip -dc"),
+        (b"\x1f\x9d", "compress", "zcat"),
     ];
-    for (magic, kind, tool) in compressed {
+    for (magic, kind, tool) in others {
         if sample.starts_with(magic) {
             return Err(Error::Compressed { path: path.into(), kind, tool });
         }
@@ -174,8 +178,10 @@ mod tests {
 
     #[test]
     fn compressed_and_binary_files_are_named_as_such() {
-        let error = detect(b"\x1f\x8b\x08\0", "a.gz", &Options::default()).unwrap_err().to_string();
-        assert_eq!(error, "a.gz is compressed (gzip): pipe it in, zcat a.gz | floodmark ... -");
+        let error = |sample| detect(sample, "a", &Options::default()).unwrap_err().to_string();
+        assert_eq!(error(b"LZIP\x01\0"), "a is compressed (lzip): pipe it in, lzip -dc a | floodmark ... -");
+        // What is unpacked here comes unpacked.
+        assert!(error(b"\x1f\x8b\x08\0").starts_with("a is compressed twice (gzip inside)"));
         check("\u{7f}\u{1}\u{2}\n\u{1b}\u{3}\n", Err("say --format"));
         assert!(matches!(detect(b"\x7fELF\0\0", "x", &Options::default()), Err(Error::Binary(_))));
     }

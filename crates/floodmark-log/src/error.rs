@@ -1,6 +1,7 @@
 //! What can be wrong with an input as a whole. What is wrong with one line is a [`Skip`](crate::Skip).
 
 use crate::format::Format;
+use crate::source::{Fault, Packing};
 use std::io;
 use std::path::PathBuf;
 
@@ -19,7 +20,7 @@ pub enum Error {
     /// A directory where a file was expected.
     #[error("{0} is a directory: name the files in it, such as {0}/*.log")]
     Directory(String),
-    /// Compressed input.
+    /// Of a compression that is not unpacked here.
     #[error("{path} is compressed ({kind}): pipe it in, {tool} {path} | floodmark ... -")]
     Compressed {
         /// The file.
@@ -28,6 +29,57 @@ pub enum Error {
         kind: &'static str,
         /// What unpacks it.
         tool: &'static str,
+    },
+    /// What was unpacked is compressed too.
+    #[error("{path} is compressed twice ({kind} inside): unpack it once, the rest is done here")]
+    Twice {
+        /// The input.
+        path: String,
+        /// The inner compression.
+        kind: &'static str,
+    },
+    /// Compressed data that ends in the middle.
+    #[error("{path} is cut: its {kind} data ends early {}", after(*lines))]
+    Cut {
+        /// The input.
+        path: String,
+        /// The compression.
+        kind: &'static str,
+        /// How many lines were read before.
+        lines: u64,
+    },
+    /// Compressed data that is not what was compressed.
+    #[error("{path} is damaged: its {kind} data is corrupt {}", after(*lines))]
+    Corrupt {
+        /// The input.
+        path: String,
+        /// The compression.
+        kind: &'static str,
+        /// How many lines were read before.
+        lines: u64,
+    },
+    /// Compressed data that takes too much memory to unpack.
+    #[error(
+        "{path} needs more than 128 MiB of memory to be unpacked ({kind}): pipe it in, {tool} {path} | floodmark ... -"
+    )]
+    Window {
+        /// The input.
+        path: String,
+        /// The compression.
+        kind: &'static str,
+        /// What unpacks it.
+        tool: &'static str,
+    },
+    /// Compressed data that needs a dictionary.
+    #[error("{0} was compressed with a dictionary: pipe it in, zstd -dc -D DICTIONARY {0} | floodmark ... -")]
+    Dictionary(String),
+    /// Something else follows compressed data. See [`is_harmless`](Self::is_harmless).
+    #[error("{path} goes on behind its {kind} data with something else: that is left out")]
+    Trailing {
+        /// The input.
+        path: String,
+        /// The compression.
+        kind: &'static str,
     },
     /// Not text.
     #[error("{0} is not text: floodmark reads lines (access logs, csv, tsv, or keys)")]
@@ -86,6 +138,39 @@ pub enum Error {
         /// What there is.
         known: String,
     },
+}
+
+impl Error {
+    /// The input was read all the same, and as it was meant.
+    #[must_use]
+    pub fn is_harmless(&self) -> bool {
+        matches!(self, Self::Trailing { .. })
+    }
+
+    /// What is wrong with compressed data, of which so many lines could be read.
+    pub(crate) fn packed(path: &str, fault: Fault, packing: Packing, lines: u64) -> Self {
+        let (path, kind) = (path.to_string(), packing.name());
+        match fault {
+            Fault::Cut => Self::Cut { path, kind, lines },
+            Fault::Corrupt => Self::Corrupt { path, kind, lines },
+            Fault::Window => Self::Window { path, kind, tool: packing.tool() },
+            Fault::Dictionary => Self::Dictionary(path),
+            Fault::Trailing => Self::Trailing { path, kind },
+        }
+    }
+}
+
+fn after(lines: u64) -> String {
+    match lines {
+        0 => "before there is a line that can be read".into(),
+        1 => "after 1 line; what came before counts".into(),
+        _ => format!("after {} lines; what came before counts", grouped(lines)),
+    }
+}
+
+/// `12,345`
+fn grouped(n: u64) -> String {
+    if n < 1000 { n.to_string() } else { format!("{},{:03}", grouped(n / 1000), n % 1000) }
 }
 
 fn explain(error: &io::Error) -> String {

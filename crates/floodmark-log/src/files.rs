@@ -69,7 +69,7 @@ impl Merge<'_> {
         self.phase = Phase::LookingOver;
         let mut bytes = 0;
         for source in std::mem::take(&mut self.sources) {
-            let mut input = source.rewind();
+            let input = source.rewind();
             let (watch, total) = (&mut *self.watch, self.total);
             let lag = input.look_over(|read| {
                 bytes += read;
@@ -139,7 +139,11 @@ impl Merge<'_> {
     fn advance(&mut self, index: usize) -> Result<Option<Timestamp>, OutOfOrder> {
         let Some(source) = self.sources.get_mut(index) else { return Ok(None) };
         match source.advance() {
-            Ok(at) => Ok(at),
+            Ok(Some(at)) => Ok(Some(at)),
+            Ok(None) => {
+                self.problems.extend(source.problem());
+                Ok(None)
+            }
             Err(Stopped::OutOfOrder(_)) if self.held => Err(OutOfOrder),
             // What has been let go can't be taken back: the file has changed meanwhile, and the event is a late one.
             Err(Stopped::OutOfOrder(at)) => Ok(Some(at)),
@@ -152,16 +156,17 @@ impl Merge<'_> {
     }
 
     fn show(&mut self) {
-        let bytes = self.sources.iter().map(|source| source.decoder().buffer.taken_in()).sum();
+        let bytes = self.sources.iter().map(Ordered::taken_in).sum();
         self.watch.progress(Progress { phase: self.phase, bytes, total: self.total });
     }
 
     fn is_in_order_to_the_end(&mut self) -> bool {
         let (watch, total) = (&mut *self.watch, self.total);
-        let mut bytes = self.sources.iter().map(|source| source.decoder().buffer.taken_in()).sum();
+        let mut bytes: u64 = self.sources.iter().map(Ordered::taken_in).sum();
         let mut on_read = |read| {
             bytes += read;
-            watch.progress(Progress { phase: Phase::LookingOver, bytes, total });
+            // What is in the buffers is read once more.
+            watch.progress(Progress { phase: Phase::LookingOver, bytes: bytes.min(total), total });
             !watch.should_stop()
         };
         self.sources.iter_mut().all(|source| {

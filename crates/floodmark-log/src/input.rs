@@ -8,10 +8,19 @@ use crate::files;
 use crate::options::Options;
 use crate::order::FileInput;
 use crate::parser::Parser;
+use crate::source::{Fault, Guess, Packing, Source};
 use crate::stream::{self, Stream};
-use std::fs::File;
-use std::io::{self, Read, Seek};
+use floodmark::{Clock, SystemClock, Timestamp};
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// A file's format is told from so many of its first bytes, unpacked.
+const SAMPLE: u64 = 256 << 10;
+/// Clocks are wrong and time zones differ, but not by more than this.
+const DAY: Duration = Duration::from_secs(86_400);
 
 /// Several files and streams as one input.
 ///
@@ -93,19 +102,27 @@ impl Inputs {
     fn open_file(&mut self, path: String, mut file: File) -> Result<(), Error> {
         let io_error = |source| Error::Io { path: PathBuf::from(&path), source };
         let start = file.stream_position().map_err(io_error)?;
-        let length = file.metadata().map_err(io_error)?.len().saturating_sub(start);
-        if length == 0 {
+        let metadata = file.metadata().map_err(io_error)?;
+        let length = metadata.len().saturating_sub(start);
+        let (packing, mut sample, fault) = first_bytes(&mut file, start, length).map_err(io_error)?;
+        if sample.is_empty() && fault.is_none_or(|fault| fault == Fault::Trailing) {
             self.notes.push(format!("{path} is empty: there is nothing to count in it"));
             return Ok(());
         }
-        let mut sample = Vec::new();
-        file.by_ref().take(256 << 10).read_to_end(&mut sample).map_err(io_error)?;
-        if (sample.len() as u64) < length {
+        if sample.len() as u64 >= SAMPLE {
             sample.truncate(memchr::memrchr(b'\n', &sample).unwrap_or(sample.len()));
         }
-        let parser = detect(&sample, &path, &self.options)?;
+        let newest = self.options.newest.or_else(|| Some(latest(&metadata)));
+        let options = Options { newest, ..self.options.clone() };
+        let parser = detect(&sample, &path, &options).map_err(|error| match (fault, packing) {
+            // It is no wonder that half a line is none.
+            (Some(fault), Some(packing)) if fault != Fault::Trailing && !sample.contains(&b'\n') => {
+                Error::packed(&path, fault, packing, 0)
+            }
+            _ => error,
+        })?;
         self.digits = self.digits.max(digits_of(&sample, &parser));
-        self.files.push(FileInput { path, file, parser, start, length });
+        self.files.push(FileInput { path, file: Arc::new(file), packing, parser, start, length });
         Ok(())
     }
 
@@ -154,7 +171,9 @@ impl Inputs {
         let mut tally = files::read(self.files, examples, &mut self.problems, consumer, watch)?;
         consumer.release()?;
         if !self.streams.is_empty() && !watch.should_stop() {
-            let streamed = stream::read(self.streams, &self.options, consumer, watch);
+            let newest = self.options.newest.or_else(|| Some(SystemClock.now().saturating_add(DAY)));
+            let options = Options { newest, ..self.options.clone() };
+            let streamed = stream::read(self.streams, &options, consumer, watch);
             tally.add(streamed.tally, examples);
             self.problems.extend(streamed.problems);
             if let Some(error) = streamed.error {
@@ -163,6 +182,32 @@ impl Inputs {
         }
         Ok((tally, self.problems))
     }
+}
+
+/// How a file is compressed, its first plain bytes, and what is wrong with them.
+fn first_bytes(
+    file: &mut File,
+    start: u64,
+    length: u64,
+) -> io::Result<(Option<Packing>, Vec<u8>, Option<Fault>)> {
+    let (mut head, mut sample) = (Vec::new(), Vec::new());
+    file.by_ref().take(length.min(16)).read_to_end(&mut head)?;
+    let packing = match Packing::of(&head) {
+        Guess::Packed(packing) => Some(packing),
+        Guess::Unsure | Guess::Plain => None,
+    };
+    file.seek(SeekFrom::Start(start))?;
+    let mut source = Source::new(file.take(length), packing);
+    source.by_ref().take(SAMPLE).read_to_end(&mut sample)?;
+    Ok((packing, sample, source.fault().map(|(fault, _)| fault)))
+}
+
+/// No line of a file is later than this.
+fn latest(metadata: &Metadata) -> Timestamp {
+    let since_epoch = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    since_epoch
+        .map_or_else(|| SystemClock.now(), |at| Timestamp::EPOCH.saturating_add(at))
+        .saturating_add(DAY)
 }
 
 /// The most digits of a second among the times of some lines.

@@ -45,11 +45,6 @@ impl LineBuffer {
         self.bytes.get(line.range.clone()).unwrap_or_default()
     }
 
-    /// All bytes ever taken in.
-    pub(crate) fn taken_in(&self) -> u64 {
-        self.taken_in
-    }
-
     /// All bytes that were given out as lines, with their ends.
     pub(crate) fn given_out(&self) -> u64 {
         self.taken_in - (self.end - self.start) as u64

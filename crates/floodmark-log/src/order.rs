@@ -8,21 +8,29 @@
 //! ```
 //! So a file in order is read once and costs no memory, one that is out of order by seconds holds seconds of it, and
 //! one that was shuffled is held as a whole, at 24 bytes per event and its distinct keys once.
+//!
+//! A compressed file is unpacked anew each time.
 
 use crate::decoder::Decoder;
+use crate::error::Error;
 use crate::event::{Details, Event};
 use crate::lines::LineBuffer;
 use crate::parser::Parser;
+use crate::source::{Packing, Source};
 use floodmark::Timestamp;
 use indexmap::{Equivalent, IndexSet};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Take};
+use std::sync::Arc;
 
 /// A file that can be read more than once.
 #[derive(Debug)]
 pub(crate) struct FileInput {
     pub(crate) path: String,
-    pub(crate) file: File,
+    /// Shared with the source that reads it.
+    pub(crate) file: Arc<File>,
+    pub(crate) packing: Option<Packing>,
+    /// As it was set up: each pass over the file has a clone, since a format may remember what it has read.
     pub(crate) parser: Parser,
     pub(crate) start: u64,
     /// What there was when it was opened, even if the file grows.
@@ -31,17 +39,47 @@ pub(crate) struct FileInput {
 
 impl FileInput {
     /// How far its times go back, in nanoseconds.
-    pub(crate) fn look_over(&mut self, on_read: impl FnMut(u64) -> bool) -> io::Result<u64> {
-        self.file.seek(SeekFrom::Start(self.start))?;
-        lag((&self.file).take(self.length), &mut self.parser, Timestamp::EPOCH, on_read)
+    pub(crate) fn look_over(&self, on_read: impl FnMut(u64) -> bool) -> io::Result<u64> {
+        lag(self.source()?, self.parser.clone(), Timestamp::EPOCH, on_read)
+    }
+
+    /// Its plain bytes from the start.
+    fn source(&self) -> io::Result<FileSource> {
+        (&*self.file).seek(SeekFrom::Start(self.start))?;
+        Ok(Source::new(Arc::clone(&self.file).take(self.length), self.packing))
+    }
+
+    /// Its plain bytes without the first `skipped` of them; `on_read` as in [`lag`]. `None`: it was stopped.
+    fn rest(&self, skipped: u64, on_read: &mut impl FnMut(u64) -> bool) -> io::Result<Option<FileSource>> {
+        if self.packing.is_none() {
+            (&*self.file).seek(SeekFrom::Start(self.start + skipped))?;
+            let rest = Arc::clone(&self.file).take(self.length.saturating_sub(skipped));
+            return Ok(Some(Source::new(rest, None)));
+        }
+        let mut source = self.source()?;
+        let mut left = skipped;
+        let mut bytes = vec![0; 64 << 10];
+        while left > 0 && on_read(0) {
+            let wanted = bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            match source.read(bytes.get_mut(..wanted).unwrap_or_default()) {
+                Ok(0) => left = 0,
+                Ok(n) => left -= n as u64,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((left == 0).then_some(source))
     }
 }
 
-/// How far the times of lines lie behind earlier ones, and behind `newest`; `on_read` is told of the bytes and says
-/// whether to go on.
+/// The bytes of a file.
+type FileSource = Source<Take<Arc<File>>>;
+
+/// How far the times of lines lie behind earlier ones, and behind `newest`; `on_read` is told of the bytes as they lie
+/// on disk, and says whether to go on.
 fn lag(
-    mut reader: impl Read,
-    parser: &mut Parser,
+    mut source: FileSource,
+    mut parser: Parser,
     newest: Timestamp,
     mut on_read: impl FnMut(u64) -> bool,
 ) -> io::Result<u64> {
@@ -49,9 +87,9 @@ fn lag(
     let (mut newest, mut lag) = (newest.as_nanos(), 0);
     let (mut is_first, mut is_last) = (true, false);
     while !is_last {
-        let before = buffer.taken_in();
-        is_last = !buffer.fill(&mut reader)?;
-        if !on_read(buffer.taken_in() - before) {
+        let before = source.taken_in();
+        is_last = !buffer.fill(&mut source)?;
+        if !on_read(source.taken_in() - before) {
             break;
         }
         while let Some(line) = buffer.next_line().or_else(|| if is_last { buffer.last_line() } else { None })
@@ -85,24 +123,16 @@ impl From<io::Error> for Stopped {
 #[derive(Debug)]
 pub(crate) struct FileEvents {
     pub(crate) decoder: Decoder,
-    reader: Take<File>,
-    start: u64,
-    length: u64,
+    source: FileSource,
+    input: FileInput,
     is_at_end: bool,
 }
 
 impl FileEvents {
-    pub(crate) fn new(mut input: FileInput, examples: usize) -> io::Result<Self> {
-        input.file.seek(SeekFrom::Start(input.start))?;
-        let reader = input.file.take(input.length);
-        let decoder = Decoder::new(input.path, input.parser, examples);
-        Ok(Self { decoder, reader, start: input.start, length: input.length, is_at_end: false })
-    }
-
-    /// The file, to be read again.
-    fn rewind(self) -> FileInput {
-        let Decoder { path, parser, .. } = self.decoder;
-        FileInput { path, file: self.reader.into_inner(), parser, start: self.start, length: self.length }
+    pub(crate) fn new(input: FileInput, examples: usize) -> io::Result<Self> {
+        let source = input.source()?;
+        let decoder = Decoder::new(input.path.clone(), input.parser.clone(), examples);
+        Ok(Self { decoder, source, input, is_at_end: false })
     }
 
     #[inline]
@@ -114,7 +144,7 @@ impl FileEvents {
             if self.is_at_end {
                 return Ok(None);
             }
-            self.is_at_end = !self.decoder.buffer.fill(&mut self.reader)?;
+            self.is_at_end = !self.decoder.buffer.fill(&mut self.source)?;
         }
     }
 }
@@ -293,9 +323,13 @@ impl Ordered {
     }
 
     pub(crate) fn decoder(&self) -> &Decoder {
+        &self.events().decoder
+    }
+
+    fn events(&self) -> &FileEvents {
         match self {
-            Self::AsIs(events, _) => &events.decoder,
-            Self::Sorted(events) => &events.events.decoder,
+            Self::AsIs(events, _) => events,
+            Self::Sorted(events) => &events.events,
         }
     }
 
@@ -312,19 +346,38 @@ impl Ordered {
 
     /// The file, to be read again.
     pub(crate) fn rewind(self) -> FileInput {
-        self.into_events().rewind()
+        self.into_events().input
+    }
+
+    /// Bytes of the file that have been read, as they lie on disk.
+    pub(crate) fn taken_in(&self) -> u64 {
+        self.events().source.taken_in()
+    }
+
+    /// What was wrong with the file, once it has been read to its end.
+    pub(crate) fn problem(&self) -> Option<Error> {
+        let FileEvents { source, decoder, .. } = self.events();
+        source
+            .fault()
+            .map(|(fault, packing)| Error::packed(&decoder.path, fault, packing, decoder.tally.lines))
     }
 
     /// Whether the rest of the file is in order too.
-    pub(crate) fn is_in_order_to_its_end(&mut self, on_read: impl FnMut(u64) -> bool) -> io::Result<bool> {
+    pub(crate) fn is_in_order_to_its_end(
+        &mut self,
+        mut on_read: impl FnMut(u64) -> bool,
+    ) -> io::Result<bool> {
         let Self::AsIs(events, newest) = self else { return Ok(true) };
-        let rest = events.start + events.decoder.buffer.given_out();
-        let mut parser = events.decoder.parser.clone();
-        let file = events.reader.get_mut();
+        let FileEvents { decoder, input, .. } = &**events;
+        // The position belongs to the source in use.
+        let mut file = &*input.file;
         let here = file.stream_position()?;
-        file.seek(SeekFrom::Start(rest))?;
-        let lag = lag(file.take(events.start + events.length - rest), &mut parser, *newest, on_read);
-        events.reader.get_mut().seek(SeekFrom::Start(here))?;
+        let lag = match input.rest(decoder.buffer.given_out(), &mut on_read) {
+            Ok(Some(rest)) => lag(rest, decoder.parser.clone(), *newest, on_read),
+            Ok(None) => Ok(0),
+            Err(error) => Err(error),
+        };
+        file.seek(SeekFrom::Start(here))?;
         Ok(lag? == 0)
     }
 }

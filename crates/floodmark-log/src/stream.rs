@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::event::Tally;
 use crate::feed::{Consumer, Watch};
 use crate::options::Options;
+use crate::source::{Fault, Packing, Source};
 use floodmark::{Clock, SystemClock, Timestamp};
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -43,7 +44,16 @@ const SAMPLE: usize = 64 << 10;
 
 struct Chunk {
     lane: usize,
-    bytes: io::Result<Vec<u8>>,
+    news: News,
+}
+
+/// What a stream's thread has to say.
+enum News {
+    /// More of its bytes, unpacked; some at least.
+    Bytes(Vec<u8>),
+    /// It is over, and what was wrong with its compressed data.
+    Over(Option<(Fault, Packing)>),
+    Failed(io::Error),
 }
 
 /// One stream on the reading side.
@@ -97,20 +107,29 @@ pub(crate) fn read<C: Consumer>(
     Streamed { tally, problems: reading.problems, error }
 }
 
-/// Sends whatever a read returns, at once; an empty chunk is the end.
-fn pump(mut reader: Box<dyn Read + Send>, lane: usize, sender: &SyncSender<Chunk>) {
+/// Sends whatever a read returns, at once.
+fn pump(reader: Box<dyn Read + Send>, lane: usize, sender: &SyncSender<Chunk>) {
+    let mut source = match Source::of_stream(reader) {
+        Ok(source) => source,
+        Err(error) => {
+            // Nobody listens any more, or it is told.
+            let _ = sender.send(Chunk { lane, news: News::Failed(error) });
+            return;
+        }
+    };
     loop {
         let mut bytes = vec![0; 64 << 10];
-        let chunk = match reader.read(&mut bytes) {
+        let news = match source.read(&mut bytes) {
+            Ok(0) => News::Over(source.fault()),
             Ok(n) => {
                 bytes.truncate(n);
-                Ok(bytes)
+                News::Bytes(bytes)
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => Err(error),
+            Err(error) => News::Failed(error),
         };
-        let is_over = chunk.as_ref().map_or(true, Vec::is_empty);
-        if sender.send(Chunk { lane, bytes: chunk }).is_err() || is_over {
+        let is_over = !matches!(news, News::Bytes(_));
+        if sender.send(Chunk { lane, news }).is_err() || is_over {
             return;
         }
     }
@@ -134,8 +153,9 @@ impl Reading<'_> {
         let is_open = |lane: &Lane| !matches!(lane.state, State::Over(_));
         while self.lanes.iter().any(is_open) && !watch.should_stop() {
             match receiver.recv_timeout(TICK) {
-                Ok(Chunk { lane, bytes: Ok(bytes) }) => self.take(lane, &bytes, consumer)?,
-                Ok(Chunk { lane, bytes: Err(source) }) => {
+                Ok(Chunk { lane, news: News::Bytes(bytes) }) => self.take(lane, &bytes, consumer)?,
+                Ok(Chunk { lane, news: News::Over(fault) }) => self.end(lane, fault, consumer)?,
+                Ok(Chunk { lane, news: News::Failed(source) }) => {
                     if let Some(lane) = self.lanes.get(lane) {
                         self.problems.push(Error::Io { path: PathBuf::from(&lane.path), source });
                     }
@@ -152,6 +172,31 @@ impl Reading<'_> {
         Ok(())
     }
 
+    /// Takes what is left of a stream that is over.
+    fn end<C: Consumer>(
+        &mut self,
+        lane: usize,
+        fault: Option<(Fault, Packing)>,
+        consumer: &mut C,
+    ) -> Result<(), C::Error> {
+        let state = self.lanes.get(lane).map(|lane| &lane.state);
+        let was_given_up = state.is_none_or(|state| matches!(state, State::Over(_)));
+        let is_half_a_line = matches!(state, Some(State::Unknown(sample)) if !sample.contains(&b'\n'));
+        let told = self.problems.len();
+        self.take(lane, &[], consumer)?;
+        if let Some((fault, packing)) = fault.filter(|_| !was_given_up)
+            && let Some(Lane { path, state: State::Over(tally) }) = self.lanes.get(lane)
+        {
+            if is_half_a_line && fault != Fault::Trailing {
+                // It is no wonder that half a line is none.
+                self.problems.truncate(told);
+            }
+            self.problems.push(Error::packed(path, fault, packing, tally.lines));
+        }
+        Ok(())
+    }
+
+    /// Takes more bytes of a stream; none at its end.
     fn take<C: Consumer>(&mut self, lane: usize, bytes: &[u8], consumer: &mut C) -> Result<(), C::Error> {
         let Some(lane) = self.lanes.get_mut(lane) else { return Ok(()) };
         let is_last = bytes.is_empty();

@@ -12,5 +12,6 @@ mod inputs;
 mod options;
 mod order;
 mod output;
+mod packed;
 mod sequences;
 mod stream;

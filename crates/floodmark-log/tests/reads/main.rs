@@ -5,3 +5,4 @@
 mod common;
 mod damage;
 mod lines;
+mod packed;
