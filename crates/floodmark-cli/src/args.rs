@@ -4,7 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use floodmark::{Clock, Form, Rate, SystemClock, Timestamp, parse_duration};
-use floodmark_log::{Condition, Format, IpNet, Options, TimeUnit, private_networks, read_moment};
+use floodmark_log::{Condition, Format, IpNet, Options, TimeUnit, Zone, private_networks, read_moment};
 use std::io::{IsTerminal, stdin};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -175,6 +175,10 @@ pub(crate) struct InputArgs {
     /// The year of the first line, for times without one [default: the latest that is not in the future]
     #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i16).range(1970..=2500))]
     year: Option<i16>,
+    /// The zone of times without one, such as Europe/Berlin, +02:00 or local; HOST=ZONE for the lines of one host
+    /// [default: UTC]
+    #[arg(long = "time-zone", value_name = "ZONE")]
+    zones: Vec<Zone>,
     /// Count a file that is named twice twice
     #[arg(long)]
     count_twice: bool,
@@ -250,6 +254,7 @@ impl InputArgs {
             trusted: self.proxies.iter().flat_map(|Proxies(networks)| networks).copied().collect(),
             lua: self.lua,
             year: self.year,
+            zones: self.zones.clone(),
             details: details.map(<[String]>::to_vec),
             ..Options::default()
         }

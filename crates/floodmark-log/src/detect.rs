@@ -16,7 +16,7 @@ pub(crate) fn detect(sample: &[u8], path: &str, options: &Options) -> Result<Par
     let lines = bytes.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let lines: Vec<&[u8]> = lines.filter(|line| !line.trim_ascii().is_empty()).take(LINES).collect();
     if let Some(format) = options.format {
-        let looks_like = || likeliest(&lines, path, &Options { format: None, ..options.clone() });
+        let looks_like = || likeliest(&lines, bytes, path, &Options { format: None, ..options.clone() });
         if format.has_own_lines()
             && score(format, &lines, path, options) == 0
             && let Some(looks_like) = looks_like()
@@ -27,20 +27,24 @@ pub(crate) fn detect(sample: &[u8], path: &str, options: &Options) -> Result<Par
         return Parser::new(format, &lines, path, options);
     }
     reject_what_is_no_text(sample, path)?;
-    match likeliest(&lines, path, options) {
+    match likeliest(&lines, bytes, path, options) {
         Some(format) => Parser::new(format, &lines, path, options),
         None => Err(unknown(&lines, path, options)),
     }
 }
 
 /// The format that reads the most of the lines, if any reads at least half of them.
-fn likeliest(lines: &[&[u8]], path: &str, options: &Options) -> Option<Format> {
+fn likeliest(lines: &[&[u8]], sample: &[u8], path: &str, options: &Options) -> Option<Format> {
     // Redis answers so before it sends the first command, which tells more.
     if lines.iter().all(|line| matches!(*line, b"OK" | b"+OK")) && !lines.is_empty() {
         return None;
     }
     let mut best: Option<(usize, Format)> = None;
     for format in Format::ALL {
+        // The lines of other programs do not tell that sshd's are among them.
+        if format == Format::Sshd && memchr::memmem::find(sample, b"sshd").is_none() {
+            continue;
+        }
         let score = score(format, lines, path, options);
         if best.is_none_or(|(most, _)| score > most) {
             best = Some((score, format));

@@ -156,7 +156,26 @@ fn read_fraction(text: &[u8]) -> Option<(i64, u8, &[u8])> {
 }
 
 /// RFC 3339, with a blank for the `T` and no zone (UTC) allowed.
-pub(crate) fn read_iso(text: &[u8]) -> Option<Stamp> {
+fn read_iso(text: &[u8]) -> Option<Stamp> {
+    let (civil, fraction, digits, zone) = read_date_time(text)?;
+    let whole = nanos(civil, read_zone(zone)?)?;
+    Some(Stamp { at: timestamp(whole.checked_add(fraction)?), digits })
+}
+
+/// RFC 3339 with its zone.
+pub(crate) fn read_zoned(text: &[u8]) -> Option<Stamp> {
+    let (.., zone) = read_date_time(text)?;
+    if zone.is_empty() { None } else { read_iso(text) }
+}
+
+/// RFC 3339 without a zone: the time on the clock, nanoseconds after it, and the digits of those.
+pub(crate) fn read_civil(text: &[u8]) -> Option<(DateTime, u64, u8)> {
+    let (civil, fraction, digits, zone) = read_date_time(text)?;
+    zone.is_empty().then_some((civil, fraction.unsigned_abs(), digits))
+}
+
+/// A date and a time of RFC 3339, the nanoseconds after it and their digits, and what follows.
+fn read_date_time(text: &[u8]) -> Option<(DateTime, i64, u8, &[u8])> {
     let (civil, rest) = text.split_first_chunk::<19>()?;
     let &[y3, y2, y1, y0, b'-', m1, m0, b'-', d1, d0, b'T' | b't' | b' ', ref clock @ ..] = civil else {
         return None;
@@ -166,8 +185,7 @@ pub(crate) fn read_iso(text: &[u8]) -> Option<Stamp> {
     let year = i16::from(two(y3, y2)?) * 100 + i16::from(two(y1, y0)?);
     let date = Date::new(year, two(m1, m0)? as i8, two(d1, d0)? as i8).ok()?;
     let time = Time::new(two(h1, h0)? as i8, two(n1, n0)? as i8, two(s1, s0)?.min(59) as i8, 0).ok()?;
-    let whole = nanos(date.to_datetime(time), read_zone(zone)?)?;
-    Some(Stamp { at: timestamp(whole.checked_add(fraction)?), digits })
+    Some((date.to_datetime(time), fraction, digits, zone))
 }
 
 /// A number since the epoch, in the unit that is told or that its size suggests: seconds below 10^11 (the year

@@ -3,6 +3,7 @@
 mod access;
 mod keys;
 mod monitor;
+mod sshd;
 mod table;
 
 use crate::choice::Condition;
@@ -14,6 +15,7 @@ use access::Access;
 use keys::Keys;
 use monitor::Monitor;
 pub(crate) use monitor::redacted;
+use sshd::Sshd;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -31,6 +33,8 @@ pub enum Format {
     Vhost,
     /// What Redis prints to those who MONITOR it.
     Monitor,
+    /// What sshd writes to syslog.
+    Sshd,
     /// Values with commas between, under a first line of names.
     Csv,
     /// Values with tabs between, under a first line of names.
@@ -41,8 +45,16 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order in which they are tried.
-    pub const ALL: [Self; 7] =
-        [Self::Combined, Self::Common, Self::Vhost, Self::Monitor, Self::Tsv, Self::Csv, Self::Keys];
+    pub const ALL: [Self; 8] = [
+        Self::Combined,
+        Self::Common,
+        Self::Vhost,
+        Self::Monitor,
+        Self::Sshd,
+        Self::Tsv,
+        Self::Csv,
+        Self::Keys,
+    ];
 
     /// Its name, as it is typed and shown.
     #[must_use]
@@ -52,6 +64,7 @@ impl Format {
             Self::Combined => "combined",
             Self::Vhost => "vhost",
             Self::Monitor => "monitor",
+            Self::Sshd => "sshd",
             Self::Csv => "csv",
             Self::Tsv => "tsv",
             Self::Keys => "keys",
@@ -151,6 +164,7 @@ pub(crate) trait Lines {
 pub(crate) enum AnyLines {
     Access(Access),
     Monitor(Monitor),
+    Sshd(Sshd),
     Table(Table),
     Keys(Keys),
 }
@@ -161,6 +175,7 @@ macro_rules! each {
         match $any {
             AnyLines::Access($lines) => $call,
             AnyLines::Monitor($lines) => $call,
+            AnyLines::Sshd($lines) => $call,
             AnyLines::Table($lines) => $call,
             AnyLines::Keys($lines) => $call,
         }
@@ -176,6 +191,7 @@ impl AnyLines {
                 Ok(Self::Access(Access::new(format, options)))
             }
             Format::Monitor => Ok(Self::Monitor(Monitor::new(options))),
+            Format::Sshd => Ok(Self::Sshd(Sshd::new(options))),
             Format::Csv => Table::new(b',', first, path, options).map(Self::Table),
             Format::Tsv => Table::new(b'\t', first, path, options).map(Self::Table),
             Format::Keys => Ok(Self::Keys(Keys::new(lines, options))),
@@ -186,6 +202,7 @@ impl AnyLines {
         match self {
             Self::Access(access) => access.format(),
             Self::Monitor(_) => Format::Monitor,
+            Self::Sshd(_) => Format::Sshd,
             Self::Table(table) => table.format(),
             Self::Keys(_) => Format::Keys,
         }

@@ -3,7 +3,7 @@
 use floodmark::Timestamp;
 use floodmark_log::{Consumer, Error, Event, Inputs, Options, Tally};
 use std::convert::Infallible;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An event that outlives its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,4 +57,17 @@ pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<(Vec<Kept>, Tally)
         Some(problem) => Err(problem),
         None => Ok((keeper.0, tally)),
     }
+}
+
+/// A file of the test data; `None`, and one line that says so, where there is none.
+#[expect(clippy::print_stderr, reason = "whoever runs the tests should know what was not tested")]
+pub(crate) fn data(path: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("FLOODMARK_DATA").map(PathBuf::from);
+    let folder = folder.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"));
+    let path = folder.join(path);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("skipped: there is no {} (FLOODMARK_DATA names the folder)", path.display());
+    None
 }

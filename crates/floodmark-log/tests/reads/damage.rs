@@ -58,6 +58,14 @@ fn whole(format: Format) -> (&'static str, Vec<String>) {
         Format::Common => ("", lines(&|client| format!("{client} - ann {REQUEST}"))),
         Format::Combined => ("", lines(&|client| format!("\"{client} - - {REQUEST} {quoted}\""))),
         Format::Vhost => ("", lines(&|client| format!("example.com:80 {client} - - {REQUEST} {quoted}"))),
+        Format::Sshd => (
+            "Dec 10 06:55:45 host sshd[1]: Server listening on 0.0.0.0 port 22.",
+            lines(&|client| {
+                format!(
+                    "Dec 10 06:55:46 host sshd[1]: Failed password for invalid user a from {client} port 38926 ssh2"
+                )
+            }),
+        ),
         Format::Monitor => (
             "OK",
             lines(&|client| {
@@ -110,6 +118,7 @@ fn damaged_lines_of_every_format_are_read_or_skipped_and_add_up() {
             Format::Csv | Format::Tsv => &["client", "time", "n"],
             Format::Keys => &["key"],
             Format::Monitor => &["key", "command", "db", "client", "ip"],
+            Format::Sshd => &["ip", "user", "outcome", "host", "program", "port"],
             Format::Vhost => &["ip", "path", "user", "status", "host"],
             _ => &["ip", "path", "user", "status"],
         };

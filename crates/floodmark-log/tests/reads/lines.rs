@@ -3,11 +3,10 @@
 //! They are read from `cases/lines.json` in the folder that `FLOODMARK_DATA` names, where several may have the same
 //! reference: each is named by that and its number among them.
 
-use crate::common::read;
+use crate::common::{data, read};
 use floodmark::Timestamp;
 use floodmark_log::{Format, Options, Skip};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
 
 /// A row of the file: its reference, and its place among those with the same.
 type Row = (&'static str, usize);
@@ -53,17 +52,9 @@ const LATER: [(Row, &str); 8] = [
     (("lyramilk source comment", 0), "Redis MONITOR"),
 ];
 
-/// The rows; `None`, and one line that says so, where there is no data.
-#[expect(clippy::print_stderr, reason = "whoever runs the tests should know what was not tested")]
+/// The rows; `None` where there is no data.
 fn rows() -> Option<Vec<Value>> {
-    let folder = std::env::var_os("FLOODMARK_DATA").map(PathBuf::from);
-    let folder = folder.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"));
-    let path = folder.join("cases/lines.json");
-    let Ok(text) = std::fs::read(&path) else {
-        eprintln!("skipped: there is no {} (FLOODMARK_DATA names the folder)", path.display());
-        return None;
-    };
-    Some(serde_json::from_slice(&text).unwrap())
+    Some(serde_json::from_slice(&std::fs::read(data("cases/lines.json")?).unwrap()).unwrap())
 }
 
 fn row((reference, number): Row) -> Option<Value> {

@@ -6,3 +6,4 @@ mod common;
 mod damage;
 mod lines;
 mod packed;
+mod sshd;
