@@ -58,6 +58,17 @@ pub(crate) fn write(address: IpAddr, out: &mut Vec<u8>) {
     let _ = write!(out, "{address}");
 }
 
+/// An address without its port: of `192.0.2.1:80` and `[2001:db8::1]:80`; all else as it stands.
+pub(crate) fn without_port(text: &[u8]) -> &[u8] {
+    let colons = memchr::memchr_iter(b':', text).count();
+    let end = match text.strip_prefix(b"[") {
+        Some(_) => memchr::memchr(b']', text).map(|at| at + 1),
+        None if colons == 1 => memchr::memchr(b':', text),
+        None => None,
+    };
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
+}
+
 /// Reads an address of a list of hops, in any spelling, with a port or without.
 pub(crate) fn of_hop(text: &[u8]) -> Option<IpAddr> {
     let text = std::str::from_utf8(text).ok()?;

@@ -1,5 +1,6 @@
 //! Which format are these lines? The first few of them tell.
 
+use crate::envelope::Envelope;
 use crate::error::Error;
 use crate::event::Skip;
 use crate::format::{Format, redacted};
@@ -11,7 +12,31 @@ use crate::source::{Guess, Packing};
 const LINES: usize = 64;
 
 /// Picks the parser that reads the most of `sample`, an input's first bytes; or sets up the one that was chosen.
+///
+/// What a container's runtime put around the lines is looked through, if a format is found inside.
 pub(crate) fn detect(sample: &[u8], path: &str, options: &Options) -> Result<Parser, Error> {
+    let lines: Vec<&[u8]> =
+        sample.split(|&b| b == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
+    let first = lines.get(..LINES).unwrap_or(&lines);
+    if let Some(envelope) = Envelope::of(first) {
+        let mut opening = envelope.clone();
+        let mut inside = Vec::new();
+        for line in &lines {
+            if opening.open(line).is_ok() {
+                inside.extend_from_slice(opening.line(line));
+                inside.push(b'\n');
+            }
+        }
+        return match detect_plain(&inside, path, options) {
+            Ok(parser) => Ok(parser.within(envelope)),
+            // What looks like something around the lines may be a part of them.
+            Err(error) => detect_plain(sample, path, options).map_err(|_| error),
+        };
+    }
+    detect_plain(sample, path, options)
+}
+
+fn detect_plain(sample: &[u8], path: &str, options: &Options) -> Result<Parser, Error> {
     let bytes = sample.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sample);
     let lines = bytes.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let lines: Vec<&[u8]> = lines.filter(|line| !line.trim_ascii().is_empty()).take(LINES).collect();
@@ -28,6 +53,12 @@ pub(crate) fn detect(sample: &[u8], path: &str, options: &Options) -> Result<Par
     }
     reject_what_is_no_text(sample, path)?;
     match likeliest(&lines, bytes, path, options) {
+        Some(Format::Json) if options.key.is_none() => {
+            let mut parser = Parser::new(Format::Json, &lines, path, options)?;
+            // All of them may be other things: then which member is the key can't be told.
+            let has_key = lines.iter().any(|line| parser.parse(line, false).err() != Some(Skip::NoKey));
+            if has_key { Ok(parser) } else { Err(parser.without_key(path)) }
+        }
         Some(format) => Parser::new(format, &lines, path, options),
         None => Err(unknown(&lines, path, options)),
     }
@@ -73,6 +104,8 @@ fn score(format: Format, lines: &[&[u8]], path: &str, options: &Options) -> usiz
         // Of the format, if no event.
         Err(Skip::Keyless | Skip::Lua | Skip::Filtered | Skip::UnknownCommand) => 2,
         Err(Skip::Header | Skip::OtherProgram) => 1,
+        // Services write other things than requests too.
+        Err(Skip::NoKey) if format == Format::Json => 1,
         Err(_) => 0,
     };
     lines.iter().map(worth).sum()
@@ -162,8 +195,34 @@ mod tests {
         check("time,key\n5,a\n", Ok(Format::Csv));
         check("host\tlogname\ttime\nh\t-\t5\n", Ok(Format::Tsv));
         check("1700000000.25 a\n", Ok(Format::Keys));
+        check("{\"ts\":1,\"remote_ip\":\"192.0.2.1\"}\n", Ok(Format::Json));
+        check("OK\n1339518090.420270 [0 127.0.0.1:60866] \"PING\"\n", Ok(Format::Monitor));
+        check("OK\n", Err("say --format"));
+        check("Dec 10 06:55:46 h CRON[1]: x\nDec 10 06:55:46 h sshd[1]: x\n", Ok(Format::Sshd));
+        check("Dec 10 06:55:46 h CRON[1]: x\n", Err("say --format"));
         check("5 a 3\n6 b\n", Ok(Format::Keys));
         check("user:7\nuser:8\n", Ok(Format::Keys));
+    }
+
+    #[test]
+    fn a_format_is_found_inside_what_is_around_it() {
+        check(&format!("2016-10-06T00:17:09Z stdout F {COMMON}\n"), Ok(Format::Common));
+        check("web-1  | time,key\nweb-1  | 5,a\n", Ok(Format::Csv));
+        check("2016-10-06T00:17:09Z stdout F nonsense is here\n", Err("say --format"));
+    }
+
+    #[test]
+    fn another_format_than_that_of_the_lines_is_told() {
+        for (format, expected) in
+            [(Format::Csv, "not csv"), (Format::Json, "not json"), (Format::Monitor, "not monitor")]
+        {
+            let options = Options { format: Some(format), ..Options::default() };
+            let error = detect(COMMON.as_bytes(), "x", &options).unwrap_err().to_string();
+            assert!(
+                error.contains(expected) && error.contains("say --format common, or leave it out"),
+                "{error}"
+            );
+        }
     }
 
     #[test]
@@ -173,11 +232,12 @@ mod tests {
 
     #[test]
     fn what_fits_nothing_is_an_error_that_says_what_to_type() {
-        check("{\"ts\":1,\"key\":\"a\"}\n", Err("say --format common, combined"));
+        check("{\"ts\":1,\"key\":\"a\"}\n", Err("which field is the key? Say --key NAME; it has key, ts"));
+        check("<a>1</a>\n", Err("say --format common, combined"));
         check("a b c d\n", Err("say --format"));
         check("2025-01-01 10:22:40,672 WARN a\n2025-01-01 10:22:41,002 WARN b\n", Err("say --format"));
-        check("when,key\n5,a\n", Err("which column is the time"));
-        check("time,lbn\n5,a\n", Err("which column is the key"));
+        check("when,key\n5,a\n", Err("which field is the time"));
+        check("time,lbn\n5,a\n", Err("which field is the key"));
     }
 
     #[test]

@@ -82,12 +82,12 @@ pub enum Error {
         kind: &'static str,
     },
     /// Not text.
-    #[error("{0} is not text: floodmark reads lines (access logs, csv, tsv, or keys)")]
+    #[error("{0} is not text: floodmark reads lines (access logs, MONITOR, sshd, JSON, csv, tsv, keys)")]
     Binary(String),
     /// No format fits the first lines.
     #[error(
         "{path}: can't tell the format from its first lines, such as {line}; \
-         say --format common, combined, vhost, monitor, csv, tsv or keys"
+         say --format common, combined, vhost, monitor, sshd, json, csv, tsv or keys, or describe them with --pattern"
     )]
     UnknownFormat {
         /// The input.
@@ -129,7 +129,7 @@ pub enum Error {
         known: String,
     },
     /// A table without a recognisable time or key column.
-    #[error("{path}: which column is the {what}? Say --{what} NAME; its columns are {known}")]
+    #[error("{path}: which field is the {what}? Say --{what} NAME; it has {known}")]
     NoColumn {
         /// The input.
         path: String,

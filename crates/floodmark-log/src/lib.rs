@@ -26,6 +26,7 @@ mod address;
 mod choice;
 mod decoder;
 mod detect;
+mod envelope;
 mod error;
 mod event;
 mod feed;

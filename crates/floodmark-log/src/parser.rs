@@ -1,6 +1,7 @@
 //! A format, set up for one input, and what of its lines is asked for.
 
 use crate::choice::{Choice, Chosen};
+use crate::envelope::Envelope;
 use crate::error::Error;
 use crate::event::{Details, Skip};
 use crate::format::{AnyLines, Field, Format, Found, Lines, Place};
@@ -10,6 +11,8 @@ use crate::time::Stamp;
 /// Lines to events, of one input.
 #[derive(Clone, Debug)]
 pub(crate) struct Parser {
+    /// What is around every line.
+    envelope: Option<Box<Envelope>>,
     lines: AnyLines,
     choice: Choice,
     /// The key, where nothing else of a line is to be looked at.
@@ -41,7 +44,17 @@ impl Parser {
         let mut lines = AnyLines::new(format, lines, path, options)?;
         let choice = Choice::new(&mut lines, path, options)?;
         let plain = choice.plain();
-        Ok(Self { lines, choice, plain, found: Found::default() })
+        Ok(Self { envelope: None, lines, choice, plain, found: Found::default() })
+    }
+
+    /// The same, of lines that are inside something.
+    pub(crate) fn within(self, envelope: Envelope) -> Self {
+        Self { envelope: Some(Box::new(envelope)), ..self }
+    }
+
+    /// What to say where no line has the usual key.
+    pub(crate) fn without_key(&self, path: &str) -> Error {
+        Error::NoColumn { path: path.into(), what: "key", known: self.lines.known() }
     }
 
     pub(crate) fn format(&self) -> Format {
@@ -59,20 +72,37 @@ impl Parser {
         if line.first().is_none_or(u8::is_ascii_whitespace) && line.trim_ascii().is_empty() {
             return Err(Skip::Blank);
         }
+        if self.envelope.is_some() {
+            return self.parse_inner(line, is_cut);
+        }
         let found = self.lines.find(line, is_cut)?;
         let Some(field) = self.plain.filter(|_| found.more == 0) else {
             self.found = found;
-            return self.choose(line);
+            return choose(&mut self.choice, &mut self.lines, line, &self.found);
         };
         let key = Chosen::Field(self.lines.place(field, line).ok_or(Skip::NoKey)?);
         Ok(Parsed { key, n: found.n, stamp: found.stamp, is_damaged: found.is_damaged, has_more: false })
     }
 
+    #[inline(never)]
+    fn parse_inner(&mut self, around: &[u8], is_cut: bool) -> Result<Parsed, Skip> {
+        let Some(envelope) = &mut self.envelope else { return Err(Skip::Malformed) };
+        envelope.open(around)?;
+        let line = envelope.line(around);
+        if line.trim_ascii().is_empty() {
+            return Err(Skip::Blank);
+        }
+        self.lines.came_at(envelope.came_at());
+        self.found = self.lines.find(line, is_cut)?;
+        choose(&mut self.choice, &mut self.lines, line, &self.found)
+    }
+
     /// Reads the next event of the same line; what is wrong with it is wrong with the line.
     pub(crate) fn parse_next(&mut self, line: &[u8]) -> Result<Parsed, Skip> {
         self.found.more = self.found.more.saturating_sub(1);
+        let line = inner(&self.envelope, line);
         self.lines.next(line);
-        self.choose(line)
+        choose(&mut self.choice, &mut self.lines, line, &self.found)
     }
 
     /// The line that was read last has further events.
@@ -80,21 +110,20 @@ impl Parser {
         self.found.more > 0
     }
 
-    #[inline(never)]
-    fn choose(&mut self, line: &[u8]) -> Result<Parsed, Skip> {
-        let key = self.choice.choose(&mut self.lines, line, &self.found)?;
-        let Found { n, stamp, is_damaged, more } = self.found;
-        Ok(Parsed { key, n, stamp, is_damaged, has_more: more > 0 })
-    }
-
     /// Reads the time alone; of some lines that are no events too.
     pub(crate) fn stamp(&mut self, line: &[u8]) -> Option<Stamp> {
+        if let Some(envelope) = &mut self.envelope {
+            envelope.open(line).ok()?;
+            self.lines.came_at(envelope.came_at());
+        }
+        let line = inner(&self.envelope, line);
         if line.is_empty() { None } else { self.lines.stamp(line) }
     }
 
     /// The bytes of the key that was found last.
     #[inline]
     pub(crate) fn key<'a>(&'a self, key: &Chosen, line: &'a [u8]) -> &'a [u8] {
+        let line = inner(&self.envelope, line);
         match key {
             Chosen::Field(Place::Line(range)) => line.get(range.clone()).unwrap_or_default(),
             Chosen::Field(Place::Scratch) => self.lines.scratch(),
@@ -107,4 +136,17 @@ impl Parser {
     pub(crate) fn details(&self) -> Details<'_> {
         self.choice.details()
     }
+}
+
+/// A line without what is around it.
+#[inline]
+fn inner<'a>(envelope: &'a Option<Box<Envelope>>, line: &'a [u8]) -> &'a [u8] {
+    envelope.as_ref().map_or(line, |envelope| envelope.line(line))
+}
+
+#[inline(never)]
+fn choose(choice: &mut Choice, lines: &mut AnyLines, line: &[u8], found: &Found) -> Result<Parsed, Skip> {
+    let key = choice.choose(lines, line, found)?;
+    let Found { n, stamp, is_damaged, more } = *found;
+    Ok(Parsed { key, n, stamp, is_damaged, has_more: more > 0 })
 }

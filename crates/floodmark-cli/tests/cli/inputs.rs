@@ -92,7 +92,7 @@ fn lines_of_no_format_are_named_with_the_option_to_say() {
             &file,
             &[
                 &format!("{name}: can't tell the format"),
-                "--format common, combined, vhost, csv, tsv or keys",
+                "--format common, combined, vhost, monitor, sshd, json, csv, tsv or keys",
             ],
         );
     }

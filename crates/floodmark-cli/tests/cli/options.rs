@@ -101,10 +101,10 @@ fn an_unknown_column_is_refused_with_those_there_are() {
 fn a_table_without_a_known_time_or_key_column_is_refused_with_the_option_to_say() {
     let folder = Folder::new();
     let no_time = folder.file("no_time.csv", "when,key\n5,a\n");
-    check(&["hot", &no_time], &["which column is the time?", "--time NAME", "its columns are when, key"]);
+    check(&["hot", &no_time], &["which field is the time?", "--time NAME", "it has when, key"]);
     assert_eq!(jsonl(&["hot", "--time", "when", &no_time]).summary()["events"], 1);
     let no_key = folder.file("no_key.tsv", "time\tlbn\n5\ta\n");
-    check(&["hot", &no_key], &["which column is the key?", "--key NAME", "its columns are time, lbn"]);
+    check(&["hot", &no_key], &["which field is the key?", "--key NAME", "it has time, lbn"]);
     assert_eq!(jsonl(&["hot", "--key", "lbn", &no_key]).summary()["events"], 1);
 }
 

@@ -1,6 +1,7 @@
 //! One file per family of formats; each finds the fields of a line.
 
 mod access;
+mod json;
 mod keys;
 mod monitor;
 mod sshd;
@@ -12,6 +13,7 @@ use crate::event::Skip;
 use crate::options::Options;
 use crate::time::Stamp;
 use access::Access;
+use json::Json;
 use keys::Keys;
 use monitor::Monitor;
 pub(crate) use monitor::redacted;
@@ -35,6 +37,8 @@ pub enum Format {
     Monitor,
     /// What sshd writes to syslog.
     Sshd,
+    /// One JSON object per line.
+    Json,
     /// Values with commas between, under a first line of names.
     Csv,
     /// Values with tabs between, under a first line of names.
@@ -45,12 +49,13 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order in which they are tried.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Combined,
         Self::Common,
         Self::Vhost,
         Self::Monitor,
         Self::Sshd,
+        Self::Json,
         Self::Tsv,
         Self::Csv,
         Self::Keys,
@@ -65,6 +70,7 @@ impl Format {
             Self::Vhost => "vhost",
             Self::Monitor => "monitor",
             Self::Sshd => "sshd",
+            Self::Json => "json",
             Self::Csv => "csv",
             Self::Tsv => "tsv",
             Self::Keys => "keys",
@@ -141,6 +147,9 @@ pub(crate) trait Lines {
     /// The fields that tell who is behind a key, the most telling first.
     fn usual_details(&self) -> &'static [&'static str];
 
+    /// When the next line came, by whatever brought it: the time of a line that has none.
+    fn came_at(&mut self, _at: Option<Stamp>) {}
+
     /// Reads one line that is not blank. `is_cut`: its end is missing.
     fn find(&mut self, line: &[u8], is_cut: bool) -> Result<Found, Skip>;
 
@@ -165,6 +174,7 @@ pub(crate) enum AnyLines {
     Access(Access),
     Monitor(Monitor),
     Sshd(Sshd),
+    Json(Json),
     Table(Table),
     Keys(Keys),
 }
@@ -176,6 +186,7 @@ macro_rules! each {
             AnyLines::Access($lines) => $call,
             AnyLines::Monitor($lines) => $call,
             AnyLines::Sshd($lines) => $call,
+            AnyLines::Json($lines) => $call,
             AnyLines::Table($lines) => $call,
             AnyLines::Keys($lines) => $call,
         }
@@ -192,6 +203,7 @@ impl AnyLines {
             }
             Format::Monitor => Ok(Self::Monitor(Monitor::new(options))),
             Format::Sshd => Ok(Self::Sshd(Sshd::new(options))),
+            Format::Json => Json::new(lines, path, options).map(Self::Json),
             Format::Csv => Table::new(b',', first, path, options).map(Self::Table),
             Format::Tsv => Table::new(b'\t', first, path, options).map(Self::Table),
             Format::Keys => Ok(Self::Keys(Keys::new(lines, options))),
@@ -203,6 +215,7 @@ impl AnyLines {
             Self::Access(access) => access.format(),
             Self::Monitor(_) => Format::Monitor,
             Self::Sshd(_) => Format::Sshd,
+            Self::Json(_) => Format::Json,
             Self::Table(table) => table.format(),
             Self::Keys(_) => Format::Keys,
         }
@@ -240,6 +253,10 @@ impl Lines for AnyLines {
 
     fn usual_details(&self) -> &'static [&'static str] {
         each!(self, lines => lines.usual_details())
+    }
+
+    fn came_at(&mut self, at: Option<Stamp>) {
+        each!(self, lines => lines.came_at(at));
     }
 
     #[inline]

@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn a_table_whose_columns_cannot_be_told_says_what_to_type() {
         let error = parser("when,key", &Options::default()).unwrap_err().to_string();
-        assert_eq!(error, "t.csv: which column is the time? Say --time NAME; its columns are when, key");
+        assert_eq!(error, "t.csv: which field is the time? Say --time NAME; it has when, key");
         let options = Options { key: Some("lba".into()), ..Options::default() };
         let error = parser("time,lbn", &options).unwrap_err().to_string();
         assert_eq!(error, "t.csv has no field \"lba\": it has time, lbn");

@@ -58,6 +58,15 @@ fn whole(format: Format) -> (&'static str, Vec<String>) {
         Format::Common => ("", lines(&|client| format!("{client} - ann {REQUEST}"))),
         Format::Combined => ("", lines(&|client| format!("\"{client} - - {REQUEST} {quoted}\""))),
         Format::Vhost => ("", lines(&|client| format!("example.com:80 {client} - - {REQUEST} {quoted}"))),
+        Format::Json => (
+            "{}",
+            lines(&|client| {
+                format!(
+                    "{{\"ts\":1431857103.25,\"remote_addr\":\"{client}\",\"request\":\"GET /a?b HTTP/1.1\",\"user\":\"ann\",\
+                     \"n\":[1,{{\"x\":\"caf\\u00e9 \\\"q\\\"\"}}],\"status\":200}}"
+                )
+            }),
+        ),
         Format::Sshd => (
             "Dec 10 06:55:45 host sshd[1]: Server listening on 0.0.0.0 port 22.",
             lines(&|client| {
