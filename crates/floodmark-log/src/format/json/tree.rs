@@ -1,6 +1,7 @@
 //! A walk through a JSON text that stops only at what is wanted.
 //!
-//! Nothing is built of the text: a wanted value is noted as its place, all others are passed over. The members of an
+//! Nothing is built of the text: a wanted value is noted as its place, all others are passed over. When all that is
+//! needed has been found, the rest of the text is not looked at. The members of an
 //! object come in the same order line after line, so each one's name is compared with the one that stood there in
 //! the line before, and looked up only if it is another.
 
@@ -21,7 +22,13 @@ pub(crate) struct Node {
 
 /// Which places the wanted values of a text have.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Slots(Vec<Option<Range<usize>>>);
+pub(crate) struct Slots {
+    places: Vec<Option<Range<usize>>>,
+    /// Those without which it is not enough.
+    needed: Vec<bool>,
+    /// How many of them have not been found yet.
+    missing: usize,
+}
 
 /// Why a text gave less than all it could.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,26 +56,30 @@ impl Node {
             node = member;
         }
         *node.slot.get_or_insert_with(|| {
-            slots.0.push(None);
-            slots.0.len() - 1
+            slots.places.push(None);
+            slots.needed.push(false);
+            slots.places.len() - 1
         })
     }
 
     /// Notes the places of all wanted values of a text.
     pub(crate) fn walk(&mut self, text: &str, slots: &mut Slots) -> Result<(), Broken> {
-        slots.0.iter_mut().for_each(|slot| *slot = None);
+        slots.places.iter_mut().for_each(|place| *place = None);
+        slots.missing = slots.needed.iter().filter(|needed| **needed).count();
         if !text.trim_start().starts_with('{') {
             return Err(Broken::NoJson);
         }
         let mut json = serde_json::Deserializer::from_str(text);
         let start = text.as_ptr() as usize;
         let walked = Walk { node: self, slots, start }.deserialize(&mut json).and_then(|()| json.end());
+        // A value that ends with the text, such as a number, may go on.
+        let end = text.trim_end().len();
         match walked {
             Ok(()) => Ok(()),
-            Err(error) if error.is_eof() => {
-                // A value that ends with the text, such as a number, may go on.
-                let end = text.trim_end().len();
-                slots.0.iter_mut().for_each(|slot| *slot = slot.take().filter(|place| place.end < end));
+            Err(_) if slots.is_enough() && text.trim_end().ends_with('}') => Ok(()),
+            Err(error) if error.is_eof() || slots.is_enough() => {
+                let places = slots.places.iter_mut();
+                places.for_each(|slot| *slot = slot.take().filter(|place| place.end < end));
                 Err(Broken::Cut)
             }
             Err(_) => Err(Broken::NoJson),
@@ -97,7 +108,26 @@ impl Node {
 
 impl Slots {
     pub(crate) fn get(&self, slot: usize) -> Option<&Range<usize>> {
-        self.0.get(slot)?.as_ref()
+        self.places.get(slot)?.as_ref()
+    }
+
+    /// The walk ends when all that is needed has been found; without anything needed, at the end of the text.
+    pub(crate) fn need(&mut self, slot: usize) {
+        if let Some(needed) = self.needed.get_mut(slot) {
+            *needed = true;
+        }
+    }
+
+    fn is_enough(&self) -> bool {
+        self.missing == 0 && self.needed.contains(&true)
+    }
+
+    fn note(&mut self, slot: usize, place: Range<usize>) {
+        let is_needed = self.needed.get(slot) == Some(&true);
+        if let Some(slot) = self.places.get_mut(slot) {
+            self.missing -= usize::from(is_needed && slot.is_none());
+            *slot = Some(place);
+        }
     }
 }
 
@@ -120,9 +150,7 @@ impl Walk<'_> {
     /// The value of a member, or an item, that is wanted itself.
     fn note(&mut self, slot: usize, value: &RawValue) {
         let place = (value.get().as_ptr() as usize).wrapping_sub(self.start);
-        if let Some(slot) = self.slots.0.get_mut(slot) {
-            *slot = Some(place..place + value.get().len());
-        }
+        self.slots.note(slot, place..place + value.get().len());
     }
 }
 
@@ -159,6 +187,10 @@ impl<'de> Visitor<'de> for Walk<'_> {
                         self.note(slot, value);
                     }
                 }
+            }
+            // Without having seen its end: that is an error, which does not matter any more.
+            if self.slots.is_enough() {
+                break;
             }
         }
         Ok(())
@@ -276,6 +308,21 @@ mod tests {
         check(&["/a", "/b"], r#"{"a":12,"b":"x"#, (&["12", ""], Err(Broken::Cut)));
         check(&["/a"], r#"{"a":"x""#, (&[""], Err(Broken::Cut)));
         check(&["/a"], r#"{"a":"x","#, (&["\"x\""], Err(Broken::Cut)));
+    }
+
+    #[test]
+    fn a_text_is_walked_no_further_than_is_needed() {
+        let (mut node, mut slots) = (Node::default(), Slots::default());
+        let slot = node.want("/a/b", &mut slots);
+        slots.need(slot);
+        let mut walk = |text: &str| {
+            (node.walk(text, &mut slots), slots.get(slot).map(|place| text[place.clone()].to_string()))
+        };
+        assert_eq!(walk(r#"{"a":{"b":1,"c":oops},"d"}"#), (Ok(()), Some("1".into())));
+        assert_eq!(walk(r#"{"a":{"b":1,"c":"cut"#), (Err(Broken::Cut), Some("1".into())));
+        assert_eq!(walk(r#"{"a":{"b":1"#), (Err(Broken::Cut), None));
+        assert_eq!(walk(r#"{"a":{"c":1},"d":oops}"#), (Err(Broken::NoJson), None));
+        assert_eq!(walk(r#"{"a":{"c":1}}"#), (Ok(()), None));
     }
 
     #[test]

@@ -39,50 +39,93 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(TEXT));
 
 struct Table {
     commands: Vec<Command>,
+    /// Their names, packed, in the same order.
+    names: Vec<Packed>,
     /// The number of a command and one; 0: nothing.
     slots: Box<[u16; SLOTS]>,
 }
 
-/// The keys of a command, whose first argument may be a subcommand. `None`: it is not known.
+/// The keys of a command; `first` is its first argument, which may be a subcommand. `None`: it is not known.
 ///
 /// Cost: one hash of the name, twice where it has subcommands; nothing is allocated.
-pub(crate) fn find(name: &[u8], first: &[u8]) -> Option<&'static [Keys]> {
-    let command = match TABLE.get([name, b"", b""]) {
+pub(crate) fn find<'a>(name: &[u8], first: impl FnOnce() -> &'a [u8]) -> Option<&'static [Keys]> {
+    let mut joined = [0; LONGEST];
+    let command = match TABLE.get(name) {
         Some(command) if command.has_subcommands => {
-            return Some(TABLE.get([name, b"|", first]).map_or(&[], |command| &command.keys));
+            let name = join([name, b"|", first()], &mut joined);
+            return Some(name.and_then(|name| TABLE.get(name)).map_or(&[], |command| &command.keys));
         }
         Some(command) => command,
         None => {
             let module = name.get(..memchr::memchr(b'.', name)?)?;
-            TABLE.get([module, b".*", b""])?
+            TABLE.get(join([module, b".*", b""], &mut joined)?)?
         }
     };
     Some(&command.keys)
+}
+
+/// No name is longer, with its subcommand.
+const LONGEST: usize = 40;
+
+fn join<'a>(parts: [&[u8]; 3], joined: &'a mut [u8; LONGEST]) -> Option<&'a [u8]> {
+    let mut end = 0;
+    for part in parts {
+        joined.get_mut(end..end + part.len())?.copy_from_slice(part);
+        end += part.len();
+    }
+    joined.get(..end)
+}
+
+/// A name by its first and last eight bytes and its length, in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Packed([u64; 2], usize);
+
+impl Packed {
+    fn new(name: &[u8]) -> Self {
+        /// Without the bit that capitals and small letters differ in. Signs and digits lose it too: what differs in
+        /// nothing else is no name.
+        const CAPITALS: u64 = u64::from_ne_bytes([0xdf; 8]);
+        let (first, last) = match (name.first_chunk::<8>(), name.last_chunk::<8>()) {
+            (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+            _ => (name.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0),
+        };
+        Self([first & CAPITALS, last & CAPITALS], name.len())
+    }
+
+    fn hash(self) -> usize {
+        let Self([first, last], length) = self;
+        let word = (first ^ last.rotate_left(29) ^ length as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (word >> 40) as usize
+    }
 }
 
 impl Table {
     fn new(text: &'static str) -> Self {
         let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
         let commands: Vec<Command> = lines.map(Command::new).collect();
+        let names: Vec<Packed> =
+            commands.iter().map(|command| Packed::new(command.name.as_bytes())).collect();
         let mut slots = Box::new([0; SLOTS]);
-        for (number, command) in commands.iter().enumerate() {
-            let hash = hash([command.name.as_bytes(), b"", b""]);
-            let mut free = (0..SLOTS).map(|step| (hash + step) % SLOTS);
+        for (number, name) in names.iter().enumerate() {
+            let mut free = (0..SLOTS).map(|step| (name.hash() + step) % SLOTS);
             let free = free.find(|place| slots.get(*place) == Some(&0));
             if let Some(slot) = free.and_then(|place| slots.get_mut(place)) {
                 *slot = number as u16 + 1;
             }
         }
-        Self { commands, slots }
+        Self { commands, names, slots }
     }
 
-    fn get(&self, name: [&[u8]; 3]) -> Option<&Command> {
-        let hash = hash(name);
+    fn get(&self, name: &[u8]) -> Option<&Command> {
+        let packed = Packed::new(name);
         for step in 0..SLOTS {
-            let number = usize::from(*self.slots.get((hash + step) % SLOTS)?).checked_sub(1)?;
-            let command = self.commands.get(number)?;
-            if is_called(command.name.as_bytes(), name) {
-                return Some(command);
+            let number = usize::from(*self.slots.get((packed.hash() + step) % SLOTS)?).checked_sub(1)?;
+            if self.names.get(number) == Some(&packed) {
+                let command = self.commands.get(number)?;
+                // All of a shorter name has been compared.
+                if name.len() <= 16 || command.name.as_bytes().eq_ignore_ascii_case(name) {
+                    return Some(command);
+                }
             }
         }
         None
@@ -108,24 +151,6 @@ pub(crate) fn places<'a>(
             places.extend(list);
         }
     }
-}
-
-/// Of a name in any case, in parts.
-fn hash(name: [&[u8]; 3]) -> usize {
-    let mut hash = 0u32;
-    for byte in name.into_iter().flatten() {
-        hash = (hash.rotate_left(5) ^ u32::from(byte.to_ascii_uppercase())).wrapping_mul(0x9e37_79b9);
-    }
-    (hash >> 16) as usize
-}
-
-fn is_called(known: &[u8], [name, between, sub]: [&[u8]; 3]) -> bool {
-    known.len() == name.len() + between.len() + sub.len()
-        && known.get(..name.len()).is_some_and(|known| known.eq_ignore_ascii_case(name))
-        && known.get(name.len()..).is_some_and(|rest| {
-            rest.starts_with(between)
-                && rest.get(between.len()..).is_some_and(|known| known.eq_ignore_ascii_case(sub))
-        })
 }
 
 impl Command {
@@ -230,7 +255,7 @@ mod tests {
             for name in [name, &name.to_ascii_lowercase(), &mixed] {
                 let name = name.replace(".*", ".other");
                 let (name, first) = name.split_once('|').unwrap_or((&name, ""));
-                let found = find(name.as_bytes(), first.as_bytes());
+                let found = find(name.as_bytes(), || first.as_bytes());
                 assert_eq!(found.map(<[_]>::len), Some(expected.len()), "{line}");
             }
             names.push(name);
@@ -244,9 +269,9 @@ mod tests {
     #[test]
     fn a_command_that_is_not_in_the_table_is_not_known() {
         for name in ["GETT", "GE", "", "NO.SUCH", "|", "JSON"] {
-            assert_eq!(find(name.as_bytes(), b""), None, "{name}");
+            assert_eq!(find(name.as_bytes(), || b""), None, "{name}");
         }
-        assert_eq!(find(b"object", b"help"), Some(&[][..]), "a subcommand without keys");
+        assert_eq!(find(b"object", || b"help"), Some(&[][..]), "a subcommand without keys");
     }
 
     fn check(command: &str, expected: &[&str]) {
@@ -254,7 +279,7 @@ mod tests {
         let arguments = &words[1..];
         let mut places = Vec::new();
         let first = arguments.first().map_or(&b""[..], |first| first.as_bytes());
-        let known = find(words[0].as_bytes(), first).unwrap();
+        let known = find(words[0].as_bytes(), || first).unwrap();
         self::places(known, arguments.len(), |place| arguments[place].as_bytes(), &mut places);
         let keys: Vec<&str> = places.iter().map(|place| arguments[*place]).collect();
         assert_eq!(keys, expected, "{command}");

@@ -87,25 +87,22 @@ impl Monitor {
         self.arguments.clear();
         self.keys.clear();
         // Nearly every command has one key, its first argument: then the others need not be looked at.
-        let most = match keys {
+        match keys {
             [] => return true,
-            [Keys::Range { first: 1, last: 1, .. }] => 1,
-            _ => usize::MAX,
-        };
-        let mut at = rest;
-        let mut is_whole = true;
-        while self.arguments.len() < most {
-            match argument(line, at) {
-                Some(argument) => {
-                    at = argument.place.end + 1;
-                    self.arguments.push(argument);
-                }
-                None => {
-                    is_whole = line.get(at..).is_none_or(|rest| rest.trim_ascii().is_empty());
-                    break;
-                }
+            [Keys::Range { first: 1, last: 1, .. }] => {
+                self.arguments.extend(argument(line, rest));
+                self.keys.extend(self.arguments.first().map(|_| 0));
+                return !self.keys.is_empty()
+                    || line.get(rest..).is_none_or(|rest| rest.trim_ascii().is_empty());
             }
+            _ => {}
         }
+        let mut at = rest;
+        while let Some(argument) = argument(line, at) {
+            at = argument.place.end + 1;
+            self.arguments.push(argument);
+        }
+        let is_whole = line.get(at..).is_none_or(|rest| rest.trim_ascii().is_empty());
         let arguments = &self.arguments;
         let text = |place: usize| arguments.get(place).and_then(|argument| line.get(argument.place.clone()));
         commands::places(keys, arguments.len(), |place| text(place).unwrap_or_default(), &mut self.keys);
@@ -142,7 +139,7 @@ impl Lines for Monitor {
         let mut found = Found { n: 1, stamp, is_damaged: is_cut || !line.ends_with(b"\""), more: 0 };
         if self.by_key {
             let name = line.get(self.command.place.clone()).unwrap_or_default();
-            let first = argument(line, rest).and_then(|first| line.get(first.place)).unwrap_or_default();
+            let first = || argument(line, rest).and_then(|first| line.get(first.place)).unwrap_or_default();
             let keys = commands::find(name, first).ok_or(Skip::UnknownCommand)?;
             if !self.find_keys(line, keys, rest) {
                 return Err(Skip::Malformed);
@@ -197,9 +194,38 @@ impl Lines for Monitor {
 }
 
 /// `1339518090.420270 ` and the place after it. Redis sends each line after a `+`, and `OK` before the first.
+#[inline]
 fn read_time(line: &[u8]) -> Result<(Stamp, usize), Skip> {
     let start = usize::from(line.first() == Some(&b'+'));
     let text = line.get(start..).unwrap_or_default();
+    // As it has been since 2001 and will be until 2286.
+    if let Some(&[ref secs @ .., b'.', m5, m4, m3, m2, m1, m0, b' ']) = text.first_chunk::<18>()
+        && let (Some((high, low)), Some(micros)) =
+            (secs.split_last_chunk::<8>(), eight_digits([b'0', b'0', m5, m4, m3, m2, m1, m0]))
+        && let (&[s1, s0], Some(low)) = (high, eight_digits(*low))
+        && let Some(high) = crate::time::two(s1, s0)
+    {
+        let micros = (u64::from(high) * 100_000_000 + low) * 1_000_000 + micros;
+        return Ok((Stamp { at: Timestamp::from_nanos(micros * 1_000), digits: 6 }, start + 18));
+    }
+    read_any_time(text).map(|(stamp, length)| (stamp, start + length))
+}
+
+/// The number in eight digits.
+fn eight_digits(digits: [u8; 8]) -> Option<u64> {
+    let word = u64::from_le_bytes(digits);
+    let values = word ^ 0x3030_3030_3030_3030;
+    // A byte above 9, before or after six is added, has a bit in its upper half.
+    if (values | values.wrapping_add(0x0606_0606_0606_0606)) & 0xf0f0_f0f0_f0f0_f0f0 != 0 {
+        return None;
+    }
+    let pairs = (values.wrapping_mul(10) + (values >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul(100) + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    Some((fours.wrapping_mul(10_000) + (fours >> 32)) & 0xffff_ffff)
+}
+
+/// A time with other numbers of digits.
+fn read_any_time(text: &[u8]) -> Result<(Stamp, usize), Skip> {
     if text == b"OK" {
         return Err(Skip::Header);
     }
@@ -219,7 +245,7 @@ fn read_time(line: &[u8]) -> Result<(Stamp, usize), Skip> {
         return Err(Skip::BadTime);
     }
     let at = Timestamp::from_nanos(nanos.saturating_mul(10u64.pow(u32::from(9 - digits))));
-    Ok((Stamp { at, digits }, start + end + 1))
+    Ok((Stamp { at, digits }, end + 1))
 }
 
 /// The quoted argument at or after a blank at `start`; `None` where there is none, or its end is missing.
@@ -360,6 +386,16 @@ mod tests {
         let mut monitor = Monitor::new(&Options::default());
         let stamp = monitor.stamp(b"1339518090.420270 [0 h:1] \"PING\"").unwrap();
         assert_eq!((stamp.at, stamp.digits), (Timestamp::from_nanos(1_339_518_090_420_270_000), 6));
+        for text in ["00000000", "12345678", "99999999", "00000009"] {
+            assert_eq!(eight_digits(*text.as_bytes().first_chunk().unwrap()), text.parse().ok(), "{text}");
+            for place in 0..8 {
+                for byte in (0..=255).filter(|byte: &u8| !byte.is_ascii_digit()) {
+                    let mut wrong = *text.as_bytes().first_chunk().unwrap();
+                    wrong[place] = byte;
+                    assert_eq!(eight_digits(wrong), None, "{byte} at {place}");
+                }
+            }
+        }
         for line in ["1339518090 [0 h:1] \"PING\"", "x.5 [", "1.2.3 [", ". [", "1.0000000001 ["] {
             assert_eq!(monitor.stamp(line.as_bytes()), None, "{line}");
         }
