@@ -36,7 +36,8 @@ impl Prefix {
 /// Appends the network that an address is in, such as `192.0.2.0/24`; the address itself where the prefix is all of
 /// it, and whatever is no address as it stands.
 pub(crate) fn write_network(text: &[u8], prefix: Prefix, out: &mut Vec<u8>) {
-    let address = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    let address: Option<IpAddr> = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    let address = address.map(|address| address.to_canonical());
     // Writing to memory cannot fail.
     let _ = match address {
         Some(IpAddr::V4(v4)) if prefix.v4 < 32 => {
@@ -45,7 +46,8 @@ pub(crate) fn write_network(text: &[u8], prefix: Prefix, out: &mut Vec<u8>) {
         Some(IpAddr::V6(v6)) if prefix.v6 < 128 => {
             Ipv6Net::new(v6, prefix.v6).map(|network| write!(out, "{}", network.trunc())).ok()
         }
-        _ => {
+        Some(address) => Some(write!(out, "{address}")),
+        None => {
             out.extend_from_slice(text);
             None
         }
@@ -73,11 +75,8 @@ pub(crate) fn without_port(text: &[u8]) -> &[u8] {
 pub(crate) fn of_hop(text: &[u8]) -> Option<IpAddr> {
     let text = std::str::from_utf8(text).ok()?;
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
-    let address = bare.parse().ok().or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()))?;
-    Some(match address {
-        IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(address, IpAddr::V4),
-        IpAddr::V4(_) => address,
-    })
+    let address: IpAddr = bare.parse().ok().or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()))?;
+    Some(address.to_canonical())
 }
 
 /// Whether a text is no IPv6 address, or one that is surely written as it would be shown: most are, and reading one
@@ -177,6 +176,7 @@ mod tests {
         check_network("2001:db8:1234:5678::102:304", 32, 56, "2001:db8:1234:5600::/56");
         check_network("64:ff9b::102:304", 32, 56, "64:ff9b::/56");
         check_network("192.0.2.77", 32, 64, "192.0.2.77");
+        check_network("::ffff:102:304", 32, 56, "1.2.3.4");
         check_network("2001:db8::1", 24, 128, "2001:db8::1");
         check_network("crawl7.example.com", 24, 64, "crawl7.example.com");
         assert_eq!((Prefix::new(33, 0), Prefix::new(0, 129)), (None, None));

@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn what_fits_nothing_is_an_error_that_says_what_to_type() {
-        check("{\"ts\":1,\"key\":\"a\"}\n", Err("which field is the key? Say --key NAME; it has key, ts"));
+        check("{\"ts\":1,\"k\":\"a\"}\n", Err("which field is the key? Say --key NAME; it has k, ts"));
         check("<a>1</a>\n", Err("say --format common, combined"));
         check("a b c d\n", Err("say --format"));
         check("2025-01-01 10:22:40,672 WARN a\n2025-01-01 10:22:41,002 WARN b\n", Err("say --format"));

@@ -84,7 +84,7 @@ fn lines_of_no_format_are_named_with_the_option_to_say() {
     let folder = Folder::new();
     for (name, lines) in [
         ("prose.txt", "Once upon a time there was a log.\nIt had no times in it.\n"),
-        ("json.log", "{\"ts\":1,\"key\":\"a\"}\n{\"ts\":2,\"key\":\"b\"}\n"),
+        ("markup.log", "<e>1</e>\n<e>2</e>\n"),
         ("commas.log", "2025-01-01 10:22:40,672:DEBUG:foo bar\n2025-01-01 10:22:41,002:WARN:foo\n"),
     ] {
         let file = folder.file(name, lines);
@@ -96,6 +96,19 @@ fn lines_of_no_format_are_named_with_the_option_to_say() {
             ],
         );
     }
+}
+
+#[test]
+fn json_whose_key_cannot_be_told_is_named_with_its_members() {
+    let folder = Folder::new();
+    let file = folder.file("app.log", "{\"ts\":1,\"tenant\":\"a\"}\n{\"ts\":2,\"tenant\":\"b\"}\n");
+    check(&file, &["which field is the key?", "--key NAME", "it has tenant, ts"]);
+    assert_eq!(jsonl(&["hot", "--key", "tenant", &file]).summary()["keys"], 2);
+    let run = piped(&["hot", "--key", "tenat", "-"], "{\"ts\":1,\"tenant\":\"a\"}\n");
+    assert!(
+        run.code == Some(2) && run.stderr.contains("has no field \"tenat\": it has tenant, ts"),
+        "{run:?}"
+    );
 }
 
 /// A log that was rotated a moment ago is empty, and nothing is wrong with that: it is said, and no error.

@@ -9,6 +9,7 @@ mod cells;
 mod common;
 mod golden;
 mod inputs;
+mod live;
 mod options;
 mod order;
 mod output;

@@ -5,5 +5,6 @@
 mod common;
 mod damage;
 mod lines;
+mod monitor;
 mod packed;
 mod sshd;

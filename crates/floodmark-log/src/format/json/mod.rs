@@ -29,6 +29,8 @@ pub(crate) struct Json {
     unit: TimeUnit,
     /// The first lines, which tell where fields are.
     sample: Arc<[Box<str>]>,
+    /// None of them has a client, but a member that is called a key.
+    has_key: bool,
     /// When the line came, by whatever brought it: its time, if it has none itself.
     came_at: Option<Stamp>,
     scratch: Vec<u8>,
@@ -42,7 +44,11 @@ impl Json {
         let sample = lines.iter().filter_map(|line| std::str::from_utf8(line).ok()).map(Box::from).collect();
         let (tree, slots, fields, scratch) = Default::default();
         let (time, weight, unit) = (Vec::new(), None, options.time_unit);
-        let mut json = Self { tree, slots, time, weight, fields, unit, sample, came_at: None, scratch };
+        let mut json =
+            Self { tree, slots, time, weight, fields, unit, sample, has_key: false, came_at: None, scratch };
+        let clients = SHAPES.iter().filter(|(name, _)| *name == "ip").flat_map(|(_, clients)| *clients);
+        json.has_key =
+            json.is_there("key") && !clients.into_iter().any(|(pointer, _)| json.is_there(pointer));
         let times: Vec<Cow<'_, str>> = match &options.time {
             Some(name) => vec![pointer(name)],
             None => json.present(&TIMES).into_iter().map(Cow::from).collect(),
@@ -223,7 +229,7 @@ impl Lines for Json {
     }
 
     fn usual_key(&self) -> &str {
-        "ip"
+        if self.has_key { "key" } else { "ip" }
     }
 
     fn usual_details(&self) -> &'static [&'static str] {

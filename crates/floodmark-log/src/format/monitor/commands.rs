@@ -201,8 +201,11 @@ impl Keys {
                 let number = at.checked_sub(1).filter(|at| *at < arguments).map(text);
                 let number =
                     number.and_then(|text: &[u8]| std::str::from_utf8(text).ok()?.parse::<usize>().ok());
-                let last = at.saturating_add(number.unwrap_or(0).saturating_mul(step)).min(arguments);
-                places.extend((at..last).step_by(step.max(1)));
+                // With fewer arguments than it says, the server refuses the command.
+                let last = at.saturating_add(number.unwrap_or(0).saturating_mul(step));
+                if last <= arguments {
+                    places.extend((at..last).step_by(step.max(1)));
+                }
             }
             Self::Word { word, how } => {
                 // The first argument is a key, where only one key follows the word.
@@ -297,9 +300,9 @@ mod tests {
         check("BLPOP 0", &[]);
         check("EVAL script 2 a b c", &["a", "b"]);
         check("EVAL script 0 c", &[]);
-        check("EVAL script 9 a", &["a"]);
+        check("EVAL script 9 a", &[]);
         check("EVAL script -1 a", &[]);
-        check("EVAL script 18446744073709551615 a", &["a"]);
+        check("EVAL script 18446744073709551615 a", &[]);
         check("MSETEX 2 a 1 b 2 EX 5", &["a", "b"]);
         check("BITOP AND d a b", &["d", "a", "b"]);
         check("OBJECT ENCODING a", &["a"]);

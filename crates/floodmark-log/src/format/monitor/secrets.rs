@@ -12,10 +12,13 @@ pub(crate) fn redacted(line: &[u8]) -> Cow<'_, [u8]> {
         let rest = line.get(quote + 1..).unwrap_or_default();
         let secret = SECRET.iter().find(|word| {
             let (name, after) = rest.split_at_checked(word.len()).unwrap_or((rest, &[]));
-            name.eq_ignore_ascii_case(word) && after.first().is_none_or(|b| *b == b'"')
+            // A key may begin like a command: "auth:7" is none.
+            let goes_on = |b: &u8| b.is_ascii_alphanumeric() || b":._-/{".contains(b);
+            name.eq_ignore_ascii_case(word) && !after.first().is_some_and(goes_on)
         });
         if let Some(word) = secret {
-            let end = (quote + 2 + word.len()).min(line.len());
+            let is_closed = rest.get(word.len()) == Some(&b'"');
+            let end = quote + 1 + word.len() + usize::from(is_closed);
             let mut shown = line.get(..end).unwrap_or(line).to_vec();
             shown.extend_from_slice(b" (redacted)");
             return shown.into();
@@ -38,6 +41,7 @@ mod tests {
         check("1 [0 h:1] \"auth\" \"user\" \"secret", "1 [0 h:1] \"auth\" (redacted)");
         check("\"Hello\" \"3\" \"AUTH\" \"u\" \"secret\"", "\"Hello\" (redacted)");
         check("x \"config\" \"set\" \"requirepass\" \"secret\"", "x \"config\" (redacted)");
+        check("1 [0 h:1] \"AUTH \"secret\"", "1 [0 h:1] \"AUTH (redacted)");
         check("1 [0 h:1] \"AUTH", "1 [0 h:1] \"AUTH (redacted)");
     }
 
