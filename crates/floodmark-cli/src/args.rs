@@ -4,7 +4,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use floodmark::{Clock, Form, Rate, SystemClock, Timestamp, parse_duration};
-use floodmark_log::{Condition, Format, IpNet, Options, TimeUnit, Zone, private_networks, read_moment};
+use floodmark_log::{
+    Condition, Format, IpNet, Options, Pattern, TimeUnit, Zone, private_networks, read_moment,
+};
 use std::io::{IsTerminal, stdin};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -160,6 +162,14 @@ pub(crate) struct InputArgs {
     /// How the lines are written [default: told from the first ones]
     #[arg(long, value_parser = PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>()))]
     format: Option<Format>,
+    /// How the lines are written, if in no known way: a regular expression with named groups, as
+    /// '(?<ip>\S+) .*\[(?<time>[^\]]+)\]', or the log_format of nginx or LogFormat of Apache, as '$remote_addr
+    /// [$time_local]' or '%h %t'
+    #[arg(long)]
+    pattern: Option<Pattern>,
+    /// How the time of a pattern is written, if in no usual way, such as '%Y-%m-%d %H:%M:%S'
+    #[arg(long, value_name = "STRFTIME", requires = "pattern")]
+    time_format: Option<String>,
     /// The column that holds the time [default: told from its name]
     #[arg(long, value_name = "NAME")]
     time: Option<String>,
@@ -252,6 +262,8 @@ impl InputArgs {
             since: self.since,
             until: self.until,
             trusted: self.proxies.iter().flat_map(|Proxies(networks)| networks).copied().collect(),
+            pattern: self.pattern.clone(),
+            time_format: self.time_format.clone(),
             lua: self.lua,
             year: self.year,
             zones: self.zones.clone(),

@@ -40,6 +40,17 @@ fn detect_plain(sample: &[u8], path: &str, options: &Options) -> Result<Parser, 
     let bytes = sample.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sample);
     let lines = bytes.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let lines: Vec<&[u8]> = lines.filter(|line| !line.trim_ascii().is_empty()).take(LINES).collect();
+    if options.pattern.is_some() {
+        if let Some(format) = options.format.filter(|&format| format != Format::Pattern) {
+            let why = format!("the lines cannot be of it and {format} too: leave out --format, or --pattern");
+            return Err(Error::BadPattern { why });
+        }
+        reject_what_is_no_text(sample, path)?;
+        return Parser::new(Format::Pattern, &lines, path, options);
+    }
+    if options.format == Some(Format::Pattern) {
+        return Err(Error::NoPattern);
+    }
     if let Some(format) = options.format {
         let looks_like = || likeliest(&lines, bytes, path, &Options { format: None, ..options.clone() });
         if format.has_own_lines()
@@ -71,7 +82,7 @@ fn likeliest(lines: &[&[u8]], sample: &[u8], path: &str, options: &Options) -> O
         return None;
     }
     let mut best: Option<(usize, Format)> = None;
-    for format in Format::ALL {
+    for format in Format::ALL.into_iter().filter(|&format| format != Format::Pattern) {
         // The lines of other programs do not tell that sshd's are among them.
         if format == Format::Sshd && memchr::memmem::find(sample, b"sshd").is_none() {
             continue;

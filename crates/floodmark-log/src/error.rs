@@ -128,6 +128,26 @@ pub enum Error {
         /// What there is.
         known: String,
     },
+    /// `--format pattern` without one.
+    #[error(
+        "--format pattern needs to be told which: say --pattern and a regular expression with named groups, such as \
+         '(?<ip>\\S+) .*\\[(?<time>[^\\]]+)\\]', or the log_format of nginx or the LogFormat of Apache"
+    )]
+    NoPattern,
+    /// A pattern that says too little, or is for another format than the one that is asked for.
+    #[error("--pattern: {why}")]
+    BadPattern {
+        /// What is wrong with it, and what to type.
+        why: String,
+    },
+    /// A pattern that fits none of the first lines.
+    #[error("{path}: {why}")]
+    Unmatched {
+        /// The input.
+        path: String,
+        /// What is wrong, shown by the first line.
+        why: String,
+    },
     /// A table without a recognisable time or key column.
     #[error("{path}: which field is the {what}? Say --{what} NAME; it has {known}")]
     NoColumn {

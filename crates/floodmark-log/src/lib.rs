@@ -47,7 +47,7 @@ pub use choice::{Condition, private_networks, read_moment};
 pub use error::Error;
 pub use event::{Details, Event, Example, Skip, Tally};
 pub use feed::{Consumer, Phase, Progress, Watch};
-pub use format::Format;
+pub use format::{Format, Pattern};
 pub use input::Inputs;
 pub use ipnet::IpNet;
 pub use options::{Options, TimeUnit};

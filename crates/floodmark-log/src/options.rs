@@ -1,7 +1,7 @@
 //! What a user can say of inputs.
 
 use crate::choice::Condition;
-use crate::format::Format;
+use crate::format::{Format, Pattern};
 use crate::zone::Zone;
 use floodmark::Timestamp;
 use ipnet::IpNet;
@@ -59,6 +59,10 @@ pub struct Options {
     pub zones: Vec<Zone>,
     /// No line is later than this, for times that have no year.
     pub newest: Option<Timestamp>,
+    /// How lines are written that are of no known format. It is then the format of all inputs.
+    pub pattern: Option<Pattern>,
+    /// How the time of a pattern is written, in the letters of `strftime`. Left out: in one of the usual ways.
+    pub time_format: Option<String>,
     /// Redis commands that a script called are events too.
     pub lua: bool,
     /// Count a file that is named twice twice.

@@ -249,7 +249,9 @@ fn begin(path: &str, sample: &[u8], is_last: bool, options: &Options) -> Option<
             decoder.buffer.push(sample);
             Some(Ok(decoder))
         }
-        Err(Error::UnknownFormat { .. } | Error::NoColumn { .. }) if may_wait => None,
+        Err(Error::UnknownFormat { .. } | Error::NoColumn { .. } | Error::Unmatched { .. }) if may_wait => {
+            None
+        }
         Err(error) => Some(Err(error)),
     }
 }

@@ -61,6 +61,16 @@ impl AccessTime {
         Some((open + length + 2, stamp))
     }
 
+    /// Reads a time that stands alone and is written in the usual form.
+    pub(crate) fn read_alone(&mut self, text: &[u8]) -> Option<Stamp> {
+        let usual: &[u8; LENGTH] = text.try_into().ok()?;
+        if *usual != self.last || self.last_at.is_none() {
+            self.last_at = self.read(usual);
+            self.last = *usual;
+        }
+        Some(Stamp { at: self.last_at?, digits: 0 })
+    }
+
     /// The usual form, from the day that is known.
     fn read(&mut self, text: &[u8]) -> Option<Timestamp> {
         let (day, rest) = text.split_first_chunk::<12>()?;

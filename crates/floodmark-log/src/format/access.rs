@@ -369,7 +369,7 @@ fn list(line: &[u8], rest: &mut Range<usize>) -> Option<List> {
 }
 
 /// The method of a request, where it is one: what clients send who speak another protocol is not.
-fn method(line: &[u8], request: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn method(line: &[u8], request: Range<usize>) -> Option<Range<usize>> {
     let text = line.get(request.clone())?;
     let length = memchr(b' ', text)?;
     let is_method = text.get(..length)?.iter().all(|b| b.is_ascii_alphabetic() || matches!(b, b'-' | b'_'));
@@ -377,7 +377,7 @@ fn method(line: &[u8], request: Range<usize>) -> Option<Range<usize>> {
 }
 
 /// The target of a request.
-fn url(line: &[u8], request: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn url(line: &[u8], request: Range<usize>) -> Option<Range<usize>> {
     let text = line.get(request.clone())?;
     let start = memchr(b' ', text)? + 1;
     let target = text.get(start..)?;
@@ -386,7 +386,7 @@ fn url(line: &[u8], request: Range<usize>) -> Option<Range<usize>> {
 }
 
 /// The target of a request without its query.
-fn path(line: &[u8], request: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn path(line: &[u8], request: Range<usize>) -> Option<Range<usize>> {
     let url = url(line, request)?;
     let length = memchr(b'?', line.get(url.clone())?).unwrap_or(url.len());
     Some(url.start..url.start + length)

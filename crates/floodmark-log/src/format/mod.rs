@@ -4,6 +4,7 @@ mod access;
 mod json;
 mod keys;
 mod monitor;
+mod pattern;
 mod sshd;
 mod table;
 
@@ -17,6 +18,8 @@ use json::Json;
 use keys::Keys;
 use monitor::Monitor;
 pub(crate) use monitor::redacted;
+pub use pattern::Pattern;
+use pattern::Patterned;
 use sshd::Sshd;
 use std::fmt;
 use std::ops::Range;
@@ -43,13 +46,15 @@ pub enum Format {
     Csv,
     /// Values with tabs between, under a first line of names.
     Tsv,
+    /// As [`Options::pattern`] says; never told from the lines.
+    Pattern,
     /// `time key [n]`, or keys alone, which are stamped as they come.
     Keys,
 }
 
 impl Format {
     /// Every format, in the order in which they are tried.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Combined,
         Self::Common,
         Self::Vhost,
@@ -58,6 +63,7 @@ impl Format {
         Self::Json,
         Self::Tsv,
         Self::Csv,
+        Self::Pattern,
         Self::Keys,
     ];
 
@@ -73,6 +79,7 @@ impl Format {
             Self::Json => "json",
             Self::Csv => "csv",
             Self::Tsv => "tsv",
+            Self::Pattern => "pattern",
             Self::Keys => "keys",
         }
     }
@@ -176,6 +183,7 @@ pub(crate) enum AnyLines {
     Sshd(Sshd),
     Json(Json),
     Table(Table),
+    Patterned(Patterned),
     Keys(Keys),
 }
 
@@ -188,6 +196,7 @@ macro_rules! each {
             AnyLines::Sshd($lines) => $call,
             AnyLines::Json($lines) => $call,
             AnyLines::Table($lines) => $call,
+            AnyLines::Patterned($lines) => $call,
             AnyLines::Keys($lines) => $call,
         }
     };
@@ -206,6 +215,7 @@ impl AnyLines {
             Format::Json => Json::new(lines, path, options).map(Self::Json),
             Format::Csv => Table::new(b',', first, path, options).map(Self::Table),
             Format::Tsv => Table::new(b'\t', first, path, options).map(Self::Table),
+            Format::Pattern => Patterned::new(lines, path, options).map(Self::Patterned),
             Format::Keys => Ok(Self::Keys(Keys::new(lines, options))),
         }
     }
@@ -217,6 +227,7 @@ impl AnyLines {
             Self::Sshd(_) => Format::Sshd,
             Self::Json(_) => Format::Json,
             Self::Table(table) => table.format(),
+            Self::Patterned(_) => Format::Pattern,
             Self::Keys(_) => Format::Keys,
         }
     }

@@ -7,4 +7,5 @@ mod damage;
 mod lines;
 mod monitor;
 mod packed;
+mod pattern;
 mod sshd;
