@@ -183,7 +183,8 @@ pub(crate) enum AnyLines {
     Sshd(Sshd),
     Json(Json),
     Table(Table),
-    Patterned(Patterned),
+    /// It is twice as large as the next.
+    Patterned(Box<Patterned>),
     Keys(Keys),
 }
 
@@ -215,7 +216,9 @@ impl AnyLines {
             Format::Json => Json::new(lines, path, options).map(Self::Json),
             Format::Csv => Table::new(b',', first, path, options).map(Self::Table),
             Format::Tsv => Table::new(b'\t', first, path, options).map(Self::Table),
-            Format::Pattern => Patterned::new(lines, path, options).map(Self::Patterned),
+            Format::Pattern => {
+                Patterned::new(lines, path, options).map(|lines| Self::Patterned(Box::new(lines)))
+            }
             Format::Keys => Ok(Self::Keys(Keys::new(lines, options))),
         }
     }

@@ -55,7 +55,7 @@ fn whole(format: Format) -> (&'static str, Vec<String>) {
     let clients = ["192.0.2.1", "2001:db8::1", "[::ffff:192.0.2.1]", "host.example.com"];
     let lines = |make: &dyn Fn(&str) -> String| clients.iter().map(|client| make(client)).collect();
     match format {
-        Format::Common => ("", lines(&|client| format!("{client} - ann {REQUEST}"))),
+        Format::Common | Format::Pattern => ("", lines(&|client| format!("{client} - ann {REQUEST}"))),
         Format::Combined => ("", lines(&|client| format!("\"{client} - - {REQUEST} {quoted}\""))),
         Format::Vhost => ("", lines(&|client| format!("example.com:80 {client} - - {REQUEST} {quoted}"))),
         Format::Json => (
@@ -87,6 +87,13 @@ fn whole(format: Format) -> (&'static str, Vec<String>) {
         Format::Tsv => ("time\tclient\tn", lines(&|client| format!("1431857103\t{client}\t3"))),
         _ => ("5 a", lines(&|client| format!("1431857103.5 {client} 3"))),
     }
+}
+
+/// What to say to have lines read in a format.
+fn asked(format: Format) -> Options {
+    let pattern = r#"$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent"#;
+    let pattern = (format == Format::Pattern).then(|| pattern.parse().unwrap());
+    Options { format: Some(format), pattern, ..Options::default() }
 }
 
 fn damaged(format: Format, seed: u64) -> Vec<u8> {
@@ -133,8 +140,7 @@ fn damaged_lines_of_every_format_are_read_or_skipped_and_add_up() {
         };
         for key in keys {
             let weight = matches!(format, Format::Csv | Format::Tsv).then(|| "n".into());
-            let options =
-                Options { format: Some(format), key: Some((*key).into()), weight, ..Options::default() };
+            let options = Options { key: Some((*key).into()), weight, ..asked(format) };
             let events = check(&bytes, &options);
             assert!(*key == "user" || events > 100, "{format}: only {events} of {LINES} are events by {key}");
         }
@@ -147,9 +153,9 @@ fn lines_of_one_format_are_no_danger_to_another() {
         let bytes = damaged(written, 100 + seed as u64);
         check(&bytes, &Options::default());
         for format in Format::ALL {
-            check(&bytes, &Options { format: Some(format), ..Options::default() });
+            check(&bytes, &asked(format));
             let (time, key) = (Some("time".into()), Some("client".into()));
-            check(&bytes, &Options { format: Some(format), time, key, ..Options::default() });
+            check(&bytes, &Options { time, key, ..asked(format) });
         }
     }
 }
@@ -162,7 +168,7 @@ fn random_bytes_are_no_danger() {
             (0..4_000).map(|_| if seed % 2 == 0 { random.bits() as u8 } else { random.byte() }).collect();
         check(&bytes, &Options::default());
         for format in Format::ALL {
-            check(&bytes, &Options { format: Some(format), ..Options::default() });
+            check(&bytes, &asked(format));
         }
     }
 }
@@ -176,7 +182,7 @@ fn every_beginning_of_a_line_is_read_or_skipped() {
             let cuts = (0..=line.len()).map(|end| &line.as_bytes()[..end]);
             let bytes = [head.as_bytes()].into_iter().chain(cuts).collect::<Vec<_>>().join(&b'\n');
             let marked = [b"\xef\xbb\xbf", bytes.as_slice()].concat();
-            let options = Options { format: Some(format), ..Options::default() };
+            let options = asked(format);
             let events = check(&bytes, &options);
             assert_eq!(check(&marked, &options), events, "{format}");
             assert!(events > 0, "{format}");

@@ -61,7 +61,7 @@ fn a_time_in_letters_of_its_own_is_read_by_them() {
 
 #[test]
 fn what_a_pattern_does_not_fit_is_told_from_what_it_does() {
-    check("json/nekrassov_sample_s3_all_match.log", &options(S3, None), "192.0.2.132", 1_550_316_225, 5);
+    check("json/nekrassov_sample_s3_all_match.log", &options(S3, None), "192.0.2.76", 1_549_166_073, 5);
     let ltsv = "remote_host:$remote_host\\tremote_logname:$l\\tremote_user:$remote_user\\tdatetime:[$time_local]\\trequest:$request\\tstatus:$status\\tsize:$size\\treferer:$http_referer\\tuser_agent:$http_user_agent";
     check("json/nekrassov_sample_ltsv_all_match.log", &options(ltsv, None), "192.168.1.1", 1_678_618_536, 5);
     let Some((kept, tally)) =
@@ -69,7 +69,7 @@ fn what_a_pattern_does_not_fit_is_told_from_what_it_does() {
     else {
         return;
     };
-    assert_eq!((kept.len() as u64, tally.skipped.get(&Skip::Malformed)), (4, Some(&1)));
+    assert_eq!((kept.len(), tally.damaged), (5, 2));
 }
 
 #[test]

@@ -300,7 +300,7 @@ mod tests {
 
     fn read(options: &Options, text: &str) -> Option<String> {
         let mut when = When::new(&[variable("time")], options).unwrap();
-        let stamp = when.read(text.as_bytes(), &[0..text.len()])?;
+        let stamp = when.read(text.as_bytes(), std::slice::from_ref(&(0..text.len())))?;
         Some(format_time(stamp.at, stamp.digits))
     }
 
