@@ -109,6 +109,32 @@ fn a_table_without_a_known_time_or_key_column_is_refused_with_the_option_to_say(
 }
 
 #[test]
+fn a_format_of_ones_own_is_read_as_its_pattern_says() {
+    let folder = Folder::new();
+    let file = folder.file("own.log", "5ms 192.0.2.1 [01.02.2025 03:04:05] GET\n");
+    let pattern = ["hot", "--pattern", r"(?<ip>[\d.]+) \[(?<time>[^\]]+)", &file];
+    check(&pattern, &["\"01.02.2025 03:04:05\": say how that is written, as --time-format"]);
+    let times = ["--time-format", "%d.%m.%Y %H:%M:%S"];
+    let run = jsonl(&[&pattern[..], &times, &["--mark", "1/1s"]].concat());
+    assert_eq!((&run.of("hot")[0]["key"], &run.summary()["events"]), (&"192.0.2.1".into(), &1.into()));
+    let nginx = jsonl(&[
+        "hot",
+        "--pattern",
+        "$ms $remote_addr [$time_local] $request_method",
+        "--key",
+        "method",
+        &times[0],
+        &times[1],
+        &file,
+    ]);
+    assert_eq!(nginx.summary()["events"], 1);
+    check(&["hot", "--pattern", "ip time", &file], &["no fields", "(?<ip>", "$remote_addr", "%h %t"]);
+    check(&["hot", "--pattern", "%h %t", &file], &["matched up to \"5ms \", then wanted %t"]);
+    check(&["hot", "--format", "pattern", &file], &["say --pattern"]);
+    check(&["hot", "--time-format", "%Y", &file], &["--pattern <PATTERN>"]);
+}
+
+#[test]
 fn an_unknown_word_for_an_option_is_refused_with_those_there_are() {
     let formats = ["common", "combined", "vhost", "csv", "tsv", "keys"];
     check(&["hot", "--format", "nope", SAMPLE], &formats);

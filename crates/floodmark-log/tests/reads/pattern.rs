@@ -93,11 +93,20 @@ fn errors_of_a_server_are_counted_by_what_they_are() {
 }
 
 #[test]
-fn lines_that_no_known_format_fits_are_read_with_a_pattern() {
+pub(crate) fn a_duration_before_the_client_is_no_client() {
     let pattern = r#"%D %h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-agent}i" "%{X-Forwarded-For}i" "%v""#;
     check_case("allinurl/goaccess#2717", pattern, None, "10.5.176.14");
+}
+
+#[test]
+pub(crate) fn marks_around_a_field_are_no_part_of_it() {
     let pattern = r#"%h <<%P>> %t %Dus \"%r\" %>s %b  \"%{Referer}i\" \"%{User-Agent}i\" %l %u"#;
     check_case("rory/apache-log-parser tests.py", pattern, None, "127.0.0.1");
+    check_case("rory/apache-log-parser tests.py", pattern, Some("pid"), "6113");
+}
+
+#[test]
+fn a_key_inside_a_quoted_field_is_the_one_the_pattern_names() {
     let pattern = r#"$host - "ProxyBy: $remote_addr" - $remote_user [$time_local] "$request" $status"#;
     check_case("allinurl/goaccess#2533", pattern, None, "212.25.2.10");
     check_case("allinurl/goaccess#2533", pattern, Some("host"), "url.com");

@@ -272,6 +272,10 @@ impl Lines for Patterned {
                 }
             }
         };
+        if is_cut && let Some(last) = self.places.last_mut() {
+            // Nobody knows where it would have ended.
+            *last = 0..0;
+        }
         Ok(Found { n, stamp, is_damaged: is_cut || reach != Reach::Whole, more: 0 })
     }
 
