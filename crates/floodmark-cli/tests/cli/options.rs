@@ -116,7 +116,7 @@ fn a_format_of_ones_own_is_read_as_its_pattern_says() {
     check(&pattern, &["\"01.02.2025 03:04:05\": say how that is written, as --time-format"]);
     let times = ["--time-format", "%d.%m.%Y %H:%M:%S"];
     let run = jsonl(&[&pattern[..], &times, &["--mark", "1/1s"]].concat());
-    assert_eq!((&run.of("hot")[0]["key"], &run.summary()["events"]), (&"192.0.2.1".into(), &1.into()));
+    assert_eq!((&run.records("hot")[0]["key"], &run.summary()["events"]), (&"192.0.2.1".into(), &1.into()));
     let nginx = jsonl(&[
         "hot",
         "--pattern",
@@ -129,7 +129,10 @@ fn a_format_of_ones_own_is_read_as_its_pattern_says() {
     ]);
     assert_eq!(nginx.summary()["events"], 1);
     check(&["hot", "--pattern", "ip time", &file], &["no fields", "(?<ip>", "$remote_addr", "%h %t"]);
-    check(&["hot", "--pattern", "%h %t", &file], &["matched up to \"5ms \", then wanted %t"]);
+    check(
+        &["hot", "--pattern", "%Dms %h %u %t", &file],
+        &["matched up to \"5ms 192.0.2.1 \", then wanted %u"],
+    );
     check(&["hot", "--format", "pattern", &file], &["say --pattern"]);
     check(&["hot", "--time-format", "%Y", &file], &["--pattern <PATTERN>"]);
 }

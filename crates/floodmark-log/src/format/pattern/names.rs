@@ -87,17 +87,41 @@ pub(super) fn names<'a>(variables: impl Iterator<Item = &'a str> + Clone) -> Vec
         }
     }
     for (slot, variable) in variables.enumerate() {
-        let is_address = matches!(
-            variable,
-            "ip" | "client"
-                | "addr"
-                | "address"
-                | "remote_addr"
-                | "remote_host"
-                | "realip_remote_addr"
-                | "client_ip"
-        );
-        push(variable, slot, if is_address || variable == "clientip" { Part::Address } else { Part::All });
+        push(variable, slot, if is_address(variable) { Part::Address } else { Part::All });
     }
     names
+}
+
+fn is_address(variable: &str) -> bool {
+    matches!(
+        variable,
+        "ip" | "client"
+            | "addr"
+            | "address"
+            | "remote_addr"
+            | "remote_host"
+            | "realip_remote_addr"
+            | "client_ip"
+            | "clientip"
+    )
+}
+
+/// The blanks that a variable can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blanks {
+    Any,
+    /// None: what seems to have some is several variables of another format.
+    None,
+    /// As a user's name, which does not begin with one for "nobody".
+    Inside,
+}
+
+/// The blanks that a variable can have where it stands in no quotes.
+pub(super) fn blanks(variable: &str) -> Blanks {
+    match variable {
+        "status" | "remote_logname" | "request_method" | "body_bytes_sent" | "bytes_sent" => Blanks::None,
+        "remote_user" => Blanks::Inside,
+        _ if is_address(variable) => Blanks::None,
+        _ => Blanks::Any,
+    }
 }

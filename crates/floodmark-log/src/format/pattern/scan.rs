@@ -7,6 +7,7 @@
 //! quote. Those that may hold that text themselves, like a time with a blank in it, pass over so many of them.
 
 use super::log_format::{Part, Variable, Written};
+use super::names::{self, Blanks};
 use memchr::{memchr, memchr2};
 use std::ops::Range;
 
@@ -21,6 +22,7 @@ pub(super) struct Scanner {
 #[derive(Clone, Debug)]
 struct Step {
     end: End,
+    blanks: Blanks,
     /// The next one is a time.
     is_before_time: bool,
 }
@@ -83,7 +85,9 @@ impl Scanner {
                 Part::Variable(next) => Some(next),
             });
             let is_before_time = following.next().is_some_and(|next| next.time.is_some());
-            steps.push(Step { end, is_before_time });
+            let is_quoted = matches!(before, Some(Part::Literal(before)) if before.last() == Some(&b'"'));
+            let blanks = if is_quoted { Blanks::Any } else { names::blanks(&variable.name) };
+            steps.push(Step { end, blanks, is_before_time });
         }
         Ok(Self { prefix, steps })
     }
@@ -112,6 +116,16 @@ impl Scanner {
             let rest = text.get(at..).unwrap_or_default();
             let extra = if step.is_before_time { extra } else { 0 };
             let Some((length, behind)) = step.end.find(rest, extra) else { return Reach::Until(number, at) };
+            let found = rest.get(..length).unwrap_or_default();
+            // A line with more words than these is in another format.
+            let is_other = match step.blanks {
+                Blanks::Any => false,
+                Blanks::None => memchr(b' ', found).is_some(),
+                Blanks::Inside => found.starts_with(b"- "),
+            };
+            if is_other {
+                return Reach::Until(number, at);
+            }
             *place = at..at + length;
             at += length + behind;
         }
@@ -257,6 +271,19 @@ mod tests {
         check("$time_local $status", "17/May/2015:10:05:03 +0000 200", "17/May/2015:10:05:03 +0000|200");
         check("%{%a %b %d %T %Y}t %s", "Sun Dec 04 04:47:44 2005 200", "Sun Dec 04 04:47:44 2005|200");
         check("$request $status", "GET /a HTTP/1.1 200", "GET /a HTTP/1.1|200");
+    }
+
+    #[test]
+    fn a_line_with_more_words_than_its_pattern_is_another() {
+        assert_eq!(scan("$remote_addr [$b]", "5 192.0.2.1 [t]"), ("|".into(), Reach::Until(0, 0)));
+        assert_eq!(scan("$status [$b]", "5 200 [t]"), ("|".into(), Reach::Until(0, 0)));
+        check("\"$remote_addr\" [$b]", "\"192.0.2.1, 10.0.0.1\" [t]", "192.0.2.1, 10.0.0.1|t");
+        check("$remote_user [$b]", "Ann Lee [t]", "Ann Lee|t");
+        let reach = Reach::Until(2, 22);
+        assert_eq!(
+            scan("%h %l %u %t", "example.com 192.0.2.1 - - [t]"),
+            ("example.com|192.0.2.1||".into(), reach)
+        );
     }
 
     #[test]
