@@ -123,8 +123,8 @@ fn a_format_of_ones_own_is_read_as_its_pattern_says() {
         "$ms $remote_addr [$time_local] $request_method",
         "--key",
         "method",
-        &times[0],
-        &times[1],
+        times[0],
+        times[1],
         &file,
     ]);
     assert_eq!(nginx.summary()["events"], 1);
