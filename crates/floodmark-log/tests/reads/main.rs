@@ -4,6 +4,7 @@
 
 mod common;
 mod damage;
+mod files;
 mod lines;
 mod monitor;
 mod packed;
