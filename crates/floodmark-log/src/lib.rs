@@ -18,7 +18,7 @@
 //! This crate never counts hits; it counts lines ([`Tally`]), so that they add up: `lines = events + skipped`.
 //!
 //! # Cost
-//! Nothing is allocated per line, but for a CSV line with quotes. Memory: a buffer of 64 KiB per input that is open,
+//! Nothing is allocated per line. Memory: a buffer of 64 KiB per input that is open,
 //! for one that is compressed 256 KiB more and what its compression refers back to (at most 128 MiB, mostly 8 MiB or
 //! less), and for a file out of order 24 bytes per event that must be held, plus its distinct keys.
 
@@ -51,6 +51,6 @@ pub use format::{Format, Pattern};
 pub use input::Inputs;
 pub use ipnet::IpNet;
 pub use options::{Options, TimeUnit};
-pub use text::read_text;
+pub use text::{read_text, unpacked};
 pub use time::{digits_of, format_time};
 pub use zone::Zone;

@@ -52,7 +52,7 @@ struct Said {
 }
 
 /// A message that says it was repeated more often than this is one event of that weight: no line may cost too much.
-const MOST_REPEATED: u64 = 1 << 16;
+const MOST_REPEATED: u64 = 1 << 12;
 
 const FIELDS: [&str; 6] = ["ip", "user", "outcome", "host", "program", "port"];
 

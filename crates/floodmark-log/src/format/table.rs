@@ -179,9 +179,12 @@ impl Lines for Table {
 #[derive(Clone, Debug, Default)]
 struct Fields {
     places: Vec<Range<usize>>,
-    /// The fields of a line with quotes, without them.
+    /// The fields of a line with quotes, without them, and where they end.
     unquoted: Vec<u8>,
+    ends: Vec<usize>,
     has_quotes: bool,
+    /// Made for the first line with quotes: that takes longer than a line.
+    reader: Option<Box<csv_core::Reader>>,
 }
 
 impl Fields {
@@ -203,13 +206,16 @@ impl Fields {
     fn split_quoted(&mut self, line: &[u8], delimiter: u8) -> bool {
         self.unquoted.clear();
         self.unquoted.resize(line.len() + 1, 0);
-        let mut ends = vec![0; line.len() + 2];
-        let mut reader = csv_core::ReaderBuilder::new().delimiter(delimiter).build();
+        self.ends.clear();
+        self.ends.resize(line.len() + 2, 0);
+        let new = || Box::new(csv_core::ReaderBuilder::new().delimiter(delimiter).build());
+        let reader = self.reader.get_or_insert_with(new);
+        reader.reset();
         let (mut read, mut wrote, mut fields) = (0, 0, 0);
         loop {
             // An empty input tells the reader that this was the end.
             let input = line.get(read..).unwrap_or_default();
-            let (output, places) = (self.unquoted.get_mut(wrote..), ends.get_mut(fields..));
+            let (output, places) = (self.unquoted.get_mut(wrote..), self.ends.get_mut(fields..));
             let (Some(output), Some(places)) = (output, places) else { return false };
             let (result, r, w, f) = reader.read_record(input, output, places);
             (read, wrote, fields) = (read + r, wrote + w, fields + f);
@@ -220,7 +226,7 @@ impl Fields {
             }
         }
         let mut start = 0;
-        for &end in ends.iter().take(fields) {
+        for &end in self.ends.iter().take(fields) {
             self.places.push(start..end);
             start = end;
         }

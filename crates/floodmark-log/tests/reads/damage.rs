@@ -7,7 +7,7 @@ use floodmark_log::{Format, Options};
 const LINES: usize = 2_000;
 
 /// A reproducible stream of random numbers: SplitMix64.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn bits(&mut self) -> u64 {
@@ -27,7 +27,7 @@ impl Random {
     }
 
     /// Does one to four things to a line.
-    fn damage(&mut self, line: &[u8]) -> Vec<u8> {
+    pub(crate) fn damage(&mut self, line: &[u8]) -> Vec<u8> {
         let mut line = line.to_vec();
         for _ in 0..=self.below(4) {
             let place = self.below(line.len());

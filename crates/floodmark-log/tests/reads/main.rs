@@ -5,6 +5,7 @@
 mod common;
 mod damage;
 mod files;
+mod fuzz;
 mod lines;
 mod monitor;
 mod packed;

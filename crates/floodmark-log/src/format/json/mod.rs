@@ -15,6 +15,7 @@ use crate::time::{self, Stamp};
 use memchr::memchr;
 use shapes::{Part, SHAPES, Shape, TIMES};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 use tree::{Broken, Node, Slots};
@@ -29,6 +30,8 @@ pub(crate) struct Json {
     unit: TimeUnit,
     /// The first lines, which tell where fields are.
     sample: Arc<[Box<str>]>,
+    /// The pointers of the usual logs that they have.
+    present: Arc<BTreeSet<&'static str>>,
     /// None of them has a client, but a member that is called a key.
     has_key: bool,
     /// When the line came, by whatever brought it: its time, if it has none itself.
@@ -41,17 +44,22 @@ type Candidates = Vec<(usize, Part)>;
 
 impl Json {
     pub(crate) fn new(lines: &[&[u8]], path: &str, options: &Options) -> Result<Self, Error> {
-        let sample = lines.iter().filter_map(|line| std::str::from_utf8(line).ok()).map(Box::from).collect();
+        let sample = lines.iter().filter_map(|line| std::str::from_utf8(line).ok());
+        let sample = sample.filter(|line| line.trim_start().starts_with('{')).map(Box::from).collect();
         let (tree, slots, fields, scratch) = Default::default();
         let (time, weight, unit) = (Vec::new(), None, options.time_unit);
+        let (has_key, came_at, present) = (false, None, Arc::default());
         let mut json =
-            Self { tree, slots, time, weight, fields, unit, sample, has_key: false, came_at: None, scratch };
-        let clients = SHAPES.iter().filter(|(name, _)| *name == "ip").flat_map(|(_, clients)| *clients);
-        json.has_key =
-            json.is_there("key") && !clients.into_iter().any(|(pointer, _)| json.is_there(pointer));
+            Self { tree, slots, time, weight, fields, unit, sample, present, has_key, came_at, scratch };
+        let shapes = SHAPES.iter().flat_map(|(_, shape)| shape.iter().map(|(pointer, _)| *pointer));
+        if !json.sample.is_empty() {
+            json.present = Arc::new(json.found(TIMES.iter().copied().chain(shapes)));
+        }
+        let mut clients = SHAPES.iter().filter(|(name, _)| *name == "ip").flat_map(|(_, clients)| *clients);
+        json.has_key = json.is_there("key") && !clients.any(|(pointer, _)| json.present.contains(pointer));
         let times: Vec<Cow<'_, str>> = match &options.time {
             Some(name) => vec![pointer(name)],
-            None => json.present(&TIMES).into_iter().map(Cow::from).collect(),
+            None => json.likely(TIMES, |pointer| pointer).into_iter().map(Cow::from).collect(),
         };
         json.time = times.iter().map(|pointer| json.tree.want(pointer, &mut json.slots)).collect();
         if let Some(name) = &options.weight {
@@ -64,31 +72,32 @@ impl Json {
         Ok(json)
     }
 
-    /// Those of some pointers that the first lines have, at least one of them; all, if there is none.
-    fn present(&self, pointers: &[&'static str]) -> Vec<&'static str> {
+    /// Those of some pointers at which the first lines have a value.
+    fn found<'p>(&self, pointers: impl Iterator<Item = &'p str>) -> BTreeSet<&'p str> {
         let (mut tree, mut slots) = (Node::default(), Slots::default());
-        let wanted: Vec<usize> = pointers.iter().map(|pointer| tree.want(pointer, &mut slots)).collect();
-        let mut seen = vec![false; pointers.len()];
+        let wanted: Vec<_> = pointers.map(|pointer| (pointer, tree.want(pointer, &mut slots))).collect();
+        let mut found = BTreeSet::new();
         for line in self.sample.iter() {
             let _ = tree.walk(line, &mut slots);
-            for (seen, slot) in seen.iter_mut().zip(&wanted) {
-                let text = slots.get(*slot).and_then(|place| line.get(place.clone()));
-                *seen |= text.is_some_and(|text| !text.starts_with('{') && text != "null");
-            }
+            let is_value = |slot| {
+                let text = slots.get(slot).and_then(|place| line.get(place.clone()));
+                text.is_some_and(|text| !text.starts_with('{') && text != "null")
+            };
+            found.extend(wanted.iter().filter(|(_, slot)| is_value(*slot)).map(|(pointer, _)| *pointer));
         }
-        let present: Vec<_> =
-            pointers.iter().zip(&seen).filter(|(_, seen)| **seen).map(|(it, _)| *it).collect();
-        if present.is_empty() { pointers.to_vec() } else { present }
+        found
+    }
+
+    /// Those of some pointers of the usual logs that the first lines have; all, if they have none.
+    fn likely<T: Copy>(&self, all: impl AsRef<[T]>, pointer: impl Fn(T) -> &'static str) -> Vec<T> {
+        let all = all.as_ref();
+        let present: Vec<T> = all.iter().copied().filter(|it| self.present.contains(pointer(*it))).collect();
+        if present.is_empty() { all.to_vec() } else { present }
     }
 
     /// Whether one of the first lines has a member.
     fn is_there(&self, name: &str) -> bool {
-        let (mut tree, mut slots) = (Node::default(), Slots::default());
-        let slot = tree.want(&pointer(name), &mut slots);
-        self.sample.iter().any(|line| {
-            let _ = tree.walk(line, &mut slots);
-            slots.get(slot).is_some()
-        })
+        !self.found(std::iter::once(&*pointer(name))).is_empty()
     }
 
     /// Whether a name can be that of a member: a pointer is believed.
@@ -194,14 +203,12 @@ impl Lines for Json {
     fn field(&mut self, name: &str) -> Option<Field> {
         let shape = SHAPES.iter().find(|(known, _)| *known == name);
         // A member of that name is meant, if nothing is there that the name usually means.
-        let is_there = |(_, pointers): &&Shape| pointers.iter().any(|(pointer, _)| self.is_there(pointer));
+        let is_there = |(_, pointers): &&Shape| pointers.iter().any(|(it, _)| self.present.contains(it));
         let shape = shape.filter(|shape| is_there(shape) || !self.is_there(name));
         let candidates: Candidates = match shape {
             Some((_, shape)) => {
-                let pointers: Vec<&str> = shape.iter().map(|(pointer, _)| *pointer).collect();
-                let present = self.present(&pointers);
-                let present = shape.iter().filter(|(pointer, _)| present.contains(pointer));
-                present.map(|(pointer, part)| (self.tree.want(pointer, &mut self.slots), *part)).collect()
+                let likely = self.likely(shape, |(pointer, _)| pointer).into_iter();
+                likely.map(|(pointer, part)| (self.tree.want(pointer, &mut self.slots), part)).collect()
             }
             None if !self.may_be(name) => return None,
             None => vec![(self.tree.want(&pointer(name), &mut self.slots), Part::Whole)],
