@@ -11,7 +11,9 @@ type Kept = (Vec<u8>, u64, u64, Vec<u8>);
 
 /// Access logs, by every field.
 pub fn access(bytes: &[u8]) {
-    for format in [Format::Common, Format::Combined, Format::Vhost] {
+    for (format, host) in [(Format::Common, ""), (Format::Combined, ""), (Format::Vhost, "example.com:80 ")] {
+        let line = "192.0.2.1 - - [17/May/2015:10:05:03 +0000] \"GET / HTTP/1.1\" 200 12 \"-\" \"x\"\n";
+        let bytes = &behind(&[host, line].concat(), bytes);
         let keys =
             ["ip", "{ip} {path}", "forwarded", "{user}{{{agent}", "ip/24,64", "{method} {url} {referer}"];
         keys.iter().for_each(|key| check(bytes, &of(format, key)));
@@ -21,20 +23,19 @@ pub fn access(bytes: &[u8]) {
 /// CSV and TSV, whose first line names their columns.
 pub fn table(bytes: &[u8]) {
     for format in [Format::Csv, Format::Tsv] {
-        check(bytes, &Options { format: Some(format), ..Options::default() });
         let head = if format == Format::Csv { "time,client,n\n" } else { "time\tclient\tn\n" };
-        let with_head = [head.as_bytes(), bytes].concat();
-        check(&with_head, &Options { weight: Some("n".into()), ..of(format, "client") });
+        check(&behind(head, bytes), &Options { weight: Some("n".into()), ..of(format, "client") });
     }
 }
 
 /// Streams of keys, with times and without.
 pub fn keys(bytes: &[u8]) {
-    check(&[b"5 a\n", bytes].concat(), &of(Format::Keys, "key"));
+    check(&behind("5 a\n", bytes), &of(Format::Keys, "key"));
 }
 
 /// Redis MONITOR: its keys, and one event per command.
 pub fn monitor(bytes: &[u8]) {
+    let bytes = &behind("OK\n", bytes);
     for key in ["key", "{db}:{key}", "command", "client", "ip"] {
         check(bytes, &Options { lua: key == "key", ..of(Format::Monitor, key) });
     }
@@ -42,6 +43,7 @@ pub fn monitor(bytes: &[u8]) {
 
 /// sshd in syslog, in zones where clocks are set back.
 pub fn sshd(bytes: &[u8]) {
+    let bytes = &behind("Dec  9 06:55:46 host sshd[1]: Invalid user a from 192.0.2.1\n", bytes);
     for zone in ["UTC", "America/New_York", "host=Europe/Berlin"] {
         let zones = zone.parse().into_iter().collect();
         let conditions = "outcome=*".parse().into_iter().collect();
@@ -52,6 +54,7 @@ pub fn sshd(bytes: &[u8]) {
 
 /// JSON lines, and what container runtimes put around lines.
 pub fn json(bytes: &[u8]) {
+    let bytes = &behind("{\"ts\":1,\"at\":1,\"ip\":\"a\",\"k\":\"a\",\"n\":1}\n", bytes);
     for key in ["ip", "path", "/a/0/b", "k", "{ip} {agent}", "forwarded"] {
         check(bytes, &Options { weight: Some("/n".into()).filter(|_| key == "k"), ..of(Format::Json, key) });
     }
@@ -107,6 +110,11 @@ pub fn told(bytes: &[u8]) {
     let _ = text.parse::<floodmark_log::Zone>();
     let line = b"192.0.2.1 - ann [17/May/2015:10:05:03 +0000] \"GET /a?b HTTP/1.1\" 200 12 \"-\" \"x\"\n";
     check(line, &Options { conditions, key: Some(text), ..Options::default() });
+}
+
+/// A first line of the format, so that no other is thought of, and then the bytes.
+fn behind(line: &str, bytes: &[u8]) -> Vec<u8> {
+    [line.as_bytes(), bytes].concat()
 }
 
 fn of(format: Format, key: &str) -> Options {

@@ -123,6 +123,8 @@ impl Pipe {
     fn start(redis: &Redis, args: &[&str]) -> Self {
         let mut monitor = Command::new("redis-cli");
         monitor.args(["-p", &redis.port.to_string(), "monitor"]).stdin(Stdio::null()).stdout(Stdio::piped());
+        // It complains when the server ends it.
+        monitor.stderr(Stdio::null());
         let mut monitor = monitor.spawn().unwrap();
         let mut floodmark = command(args);
         floodmark.stdin(monitor.stdout.take().unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -6,13 +6,16 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod cells;
+mod choose;
 mod common;
 mod golden;
 mod inputs;
 mod live;
+mod manual;
 mod options;
 mod order;
 mod output;
 mod packed;
 mod sequences;
 mod stream;
+mod why;
