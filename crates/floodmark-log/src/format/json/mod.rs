@@ -78,7 +78,7 @@ impl Json {
         let wanted: Vec<_> = pointers.map(|pointer| (pointer, tree.want(pointer, &mut slots))).collect();
         let mut found = BTreeSet::new();
         for line in self.sample.iter() {
-            let _ = tree.walk(line, &mut slots);
+            let _ = tree.walk(line.as_bytes(), &mut slots);
             let is_value = |slot| {
                 let text = slots.get(slot).and_then(|place| line.get(place.clone()));
                 text.is_some_and(|text| !text.starts_with('{') && text != "null")
@@ -248,15 +248,7 @@ impl Lines for Json {
     }
 
     fn find(&mut self, line: &[u8], is_cut: bool) -> Result<Found, Skip> {
-        let text = match std::str::from_utf8(line) {
-            Ok(text) => text,
-            // A line that is cut may end within a character.
-            Err(error) if error.error_len().is_none() => {
-                std::str::from_utf8(line.get(..error.valid_up_to()).unwrap_or_default()).unwrap_or_default()
-            }
-            Err(_) => return Err(Skip::Malformed),
-        };
-        let is_damaged = match self.tree.walk(text, &mut self.slots) {
+        let is_damaged = match self.tree.walk(line, &mut self.slots) {
             Ok(()) => is_cut,
             Err(Broken::Cut) => true,
             Err(Broken::NoJson) => return Err(Skip::Malformed),

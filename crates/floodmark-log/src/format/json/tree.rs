@@ -63,20 +63,20 @@ impl Node {
     }
 
     /// Notes the places of all wanted values of a text.
-    pub(crate) fn walk(&mut self, text: &str, slots: &mut Slots) -> Result<(), Broken> {
+    pub(crate) fn walk(&mut self, text: &[u8], slots: &mut Slots) -> Result<(), Broken> {
         slots.places.iter_mut().for_each(|place| *place = None);
         slots.missing = slots.needed.iter().filter(|needed| **needed).count();
-        if !text.trim_start().starts_with('{') {
+        if !text.trim_ascii_start().starts_with(b"{") {
             return Err(Broken::NoJson);
         }
-        let mut json = serde_json::Deserializer::from_str(text);
+        let mut json = serde_json::Deserializer::from_slice(text);
         let start = text.as_ptr() as usize;
         let walked = Walk { node: self, slots, start }.deserialize(&mut json).and_then(|()| json.end());
         // A value that ends with the text, such as a number, may go on.
-        let end = text.trim_end().len();
+        let end = text.trim_ascii_end().len();
         match walked {
             Ok(()) => Ok(()),
-            Err(_) if slots.is_enough() && text.trim_end().ends_with('}') => Ok(()),
+            Err(_) if slots.is_enough() && text.trim_ascii_end().ends_with(b"}") => Ok(()),
             Err(error) if error.is_eof() || slots.is_enough() => {
                 let places = slots.places.iter_mut();
                 places.for_each(|slot| *slot = slot.take().filter(|place| place.end < end));
@@ -282,7 +282,7 @@ mod tests {
         let wanted: Vec<usize> = pointers.iter().map(|pointer| node.want(pointer, &mut slots)).collect();
         // Twice: what was remembered of the first line must not change what is found in the second.
         for _ in 0..2 {
-            let walked = node.walk(text, &mut slots);
+            let walked = node.walk(text.as_bytes(), &mut slots);
             let found: Vec<&str> =
                 wanted.iter().map(|slot| slots.get(*slot).map_or("", |place| &text[place.clone()])).collect();
             assert_eq!((found.as_slice(), walked), expected, "{text}");
@@ -316,7 +316,10 @@ mod tests {
         let slot = node.want("/a/b", &mut slots);
         slots.need(slot);
         let mut walk = |text: &str| {
-            (node.walk(text, &mut slots), slots.get(slot).map(|place| text[place.clone()].to_string()))
+            (
+                node.walk(text.as_bytes(), &mut slots),
+                slots.get(slot).map(|place| text[place.clone()].to_string()),
+            )
         };
         assert_eq!(walk(r#"{"a":{"b":1,"c":oops},"d"}"#), (Ok(()), Some("1".into())));
         assert_eq!(walk(r#"{"a":{"b":1,"c":"cut"#), (Err(Broken::Cut), Some("1".into())));
@@ -330,10 +333,10 @@ mod tests {
         for text in ["", "x", "[1]", "\"a\"", "{\"a\":}", "{\"a\":1}}", "{a:1}", "{\"a\":\"\\q\"}"] {
             let (mut node, mut slots) = (Node::default(), Slots::default());
             node.want("/a", &mut slots);
-            assert_eq!(node.walk(text, &mut slots), Err(Broken::NoJson), "{text}");
+            assert_eq!(node.walk(text.as_bytes(), &mut slots), Err(Broken::NoJson), "{text}");
         }
         let deep = "{\"b\":".to_string() + &"[".repeat(100_000);
-        assert!(Node::default().walk(&deep, &mut Slots::default()).is_err());
+        assert!(Node::default().walk(deep.as_bytes(), &mut Slots::default()).is_err());
     }
 
     #[test]
@@ -348,7 +351,7 @@ mod tests {
             (r#"{"x":1,"a":5}"#, Some("5")),
             (r#"{}"#, None),
         ] {
-            node.walk(text, &mut slots).unwrap();
+            node.walk(text.as_bytes(), &mut slots).unwrap();
             assert_eq!(slots.get(a).map(|place| &text[place.clone()]), expected, "{text}");
         }
     }
