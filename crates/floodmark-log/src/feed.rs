@@ -47,7 +47,7 @@ pub trait Consumer {
     fn held(&self) -> usize;
 }
 
-/// Watches the reading, some thousand lines at a time.
+/// Watches the reading, some hundred lines at a time, whether they are events or not.
 pub trait Watch {
     /// How far it has come.
     fn progress(&mut self, _progress: Progress) {}

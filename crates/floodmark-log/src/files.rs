@@ -23,7 +23,8 @@ pub(crate) fn read<C: Consumer>(
 ) -> Result<Tally, C::Error> {
     let total = inputs.iter().map(|input| input.length).sum();
     let told = problems.len();
-    let mut merge = Merge { sources: Vec::new(), problems, watch, phase: Phase::Reading, total, held: false };
+    let mut merge =
+        Merge { sources: Vec::new(), problems, watch, phase: Phase::Reading, total, bytes: 0, held: false };
     for input in inputs {
         merge.open(input, |input| FileEvents::new(input, examples).map(Ordered::as_is));
     }
@@ -49,8 +50,9 @@ struct Merge<'a> {
     problems: &'a mut Vec<Error>,
     watch: &'a mut dyn Watch,
     phase: Phase,
-    /// Bytes of all files.
+    /// Bytes of all files, and those that were read in this phase.
     total: u64,
+    bytes: u64,
     /// What the consumer was told may still have to be taken back.
     held: bool,
 }
@@ -84,6 +86,7 @@ impl Merge<'_> {
     /// Hands on the events of all sources, the earliest first; `false`: one of them is out of order.
     fn run<C: Consumer>(&mut self, consumer: &mut C) -> Result<bool, C::Error> {
         self.held = self.phase == Phase::Reading;
+        self.bytes = 0;
         let mut next: BinaryHeap<Reverse<(Timestamp, usize)>> = BinaryHeap::new();
         for index in 0..self.sources.len() {
             let Ok(at) = self.advance(index) else { return Ok(false) };
@@ -101,24 +104,13 @@ impl Merge<'_> {
                     consumer.event(&event)?;
                 }
                 events += 1;
-                if events.is_multiple_of(4096) {
-                    self.show();
-                    if self.watch.should_stop() {
-                        next.clear();
-                        break;
+                if events.is_multiple_of(4096) && self.held && consumer.held() > MAX_HELD {
+                    let is_in_order = self.is_in_order_to_the_end();
+                    if !is_in_order && !self.watch.should_stop() {
+                        return Ok(false);
                     }
-                    if self.held && consumer.held() > MAX_HELD {
-                        let is_in_order = self.is_in_order_to_the_end();
-                        if self.watch.should_stop() {
-                            next.clear();
-                            break;
-                        }
-                        if !is_in_order {
-                            return Ok(false);
-                        }
-                        self.held = false;
-                        consumer.release()?;
-                    }
+                    self.held = false;
+                    consumer.release()?;
                 }
                 match self.advance(index) {
                     Err(OutOfOrder) => return Ok(false),
@@ -138,14 +130,22 @@ impl Merge<'_> {
     #[inline]
     fn advance(&mut self, index: usize) -> Result<Option<Timestamp>, OutOfOrder> {
         let Some(source) = self.sources.get_mut(index) else { return Ok(None) };
-        match source.advance() {
+        let (watch, bytes) = (&mut *self.watch, &mut self.bytes);
+        let (phase, total) = (self.phase, self.total);
+        let mut on_read = |read| {
+            *bytes += read;
+            watch.progress(Progress { phase, bytes: *bytes, total });
+            !watch.should_stop()
+        };
+        match source.advance(&mut on_read) {
             Ok(Some(at)) => Ok(Some(at)),
             Ok(None) => {
                 self.problems.extend(source.problem());
                 Ok(None)
             }
-            Err(Stopped::OutOfOrder(_)) if self.held => Err(OutOfOrder),
+            Err(Stopped::OutOfOrder(_)) if self.held && !self.watch.should_stop() => Err(OutOfOrder),
             // What has been let go can't be taken back: the file has changed meanwhile, and the event is a late one.
+            // So is one that was read when it was said to stop.
             Err(Stopped::OutOfOrder(at)) => Ok(Some(at)),
             Err(Stopped::Io(error)) => {
                 let path = PathBuf::from(&source.decoder().path);
@@ -153,11 +153,6 @@ impl Merge<'_> {
                 Ok(None)
             }
         }
-    }
-
-    fn show(&mut self) {
-        let bytes = self.sources.iter().map(Ordered::taken_in).sum();
-        self.watch.progress(Progress { phase: self.phase, bytes, total: self.total });
     }
 
     fn is_in_order_to_the_end(&mut self) -> bool {

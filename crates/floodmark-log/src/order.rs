@@ -126,25 +126,32 @@ pub(crate) struct FileEvents {
     source: FileSource,
     input: FileInput,
     is_at_end: bool,
+    is_stopped: bool,
 }
 
 impl FileEvents {
     pub(crate) fn new(input: FileInput, examples: usize) -> io::Result<Self> {
         let source = input.source()?;
         let decoder = Decoder::new(input.path.clone(), input.parser.clone(), examples);
-        Ok(Self { decoder, source, input, is_at_end: false })
+        Ok(Self { decoder, source, input, is_at_end: false, is_stopped: false })
     }
 
+    /// `on_read` is told of the bytes read, as they lie on disk, and says whether to go on. If not, no event follows;
+    /// lines that are not whole are not read.
     #[inline]
-    fn advance(&mut self) -> io::Result<Option<Timestamp>> {
+    fn advance(&mut self, on_read: &mut dyn FnMut(u64) -> bool) -> io::Result<Option<Timestamp>> {
         loop {
             if let Some(at) = self.decoder.advance(self.is_at_end) {
                 return Ok(Some(at));
             }
-            if self.is_at_end {
+            if self.is_at_end || self.is_stopped {
                 return Ok(None);
             }
+            let before = self.source.taken_in();
             self.is_at_end = !self.decoder.buffer.fill(&mut self.source)?;
+            if !on_read(self.source.taken_in() - before) {
+                (self.is_at_end, self.is_stopped) = (false, true);
+            }
         }
     }
 }
@@ -215,10 +222,10 @@ impl Reordered {
         }
     }
 
-    fn advance(&mut self) -> io::Result<Option<Timestamp>> {
+    fn advance(&mut self, on_read: &mut dyn FnMut(u64) -> bool) -> io::Result<Option<Timestamp>> {
         self.next += 1;
         if self.next >= self.ready {
-            self.refill();
+            self.refill(on_read);
         }
         if self.ready == 0
             && let Some(error) = self.error.take()
@@ -228,12 +235,12 @@ impl Reordered {
         Ok(self.held.get(self.next).filter(|_| self.next < self.ready).map(|held| held.at))
     }
 
-    fn refill(&mut self) {
+    fn refill(&mut self, on_read: &mut dyn FnMut(u64) -> bool) {
         self.held.drain(..self.ready);
         (self.next, self.ready) = (0, 0);
         let mut is_end = false;
         while self.ready == 0 && !is_end && self.error.is_none() {
-            is_end = !self.read_enough();
+            is_end = !self.read_enough(on_read);
             for (place, held) in self.held.iter_mut().enumerate() {
                 held.place = place as u32;
             }
@@ -247,9 +254,9 @@ impl Reordered {
     }
 
     /// Reads until enough is held; `false` at the end.
-    fn read_enough(&mut self) -> bool {
+    fn read_enough(&mut self, on_read: &mut dyn FnMut(u64) -> bool) -> bool {
         while self.held.len() < self.enough {
-            match self.events.advance() {
+            match self.events.advance(on_read) {
                 Ok(Some(_)) => {}
                 Ok(None) => return false,
                 Err(error) => {
@@ -295,12 +302,16 @@ impl Ordered {
         Self::Sorted(Box::new(Reordered::new(events, lag)))
     }
 
-    /// Goes to the next event and tells its time.
+    /// Goes to the next event and tells its time. `on_read` is told of the bytes read, and says whether to go on: if
+    /// not, what has been read is all there is.
     #[inline]
-    pub(crate) fn advance(&mut self) -> Result<Option<Timestamp>, Stopped> {
+    pub(crate) fn advance(
+        &mut self,
+        on_read: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Option<Timestamp>, Stopped> {
         match self {
             Self::AsIs(events, newest) => {
-                let next = events.advance()?;
+                let next = events.advance(on_read)?;
                 if let Some(at) = next {
                     if at < *newest {
                         return Err(Stopped::OutOfOrder(at));
@@ -309,7 +320,7 @@ impl Ordered {
                 }
                 Ok(next)
             }
-            Self::Sorted(events) => Ok(events.advance()?),
+            Self::Sorted(events) => Ok(events.advance(on_read)?),
         }
     }
 

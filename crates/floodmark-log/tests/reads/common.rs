@@ -14,7 +14,7 @@ pub(crate) struct Kept {
 }
 
 #[derive(Default)]
-struct Keeper(Vec<Kept>);
+pub(crate) struct Keeper(pub(crate) Vec<Kept>);
 
 impl Consumer for Keeper {
     type Error = Infallible;

@@ -11,3 +11,4 @@ mod monitor;
 mod packed;
 mod pattern;
 mod sshd;
+mod watch;
