@@ -14,3 +14,4 @@ mod detector;
 mod limiter;
 mod scenario;
 mod threads;
+mod why;

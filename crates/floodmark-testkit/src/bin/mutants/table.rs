@@ -22,6 +22,8 @@ const WINDOW: &str = "window/mod.rs";
 const LIMIT: &str = "limit/mod.rs";
 const HOT: &str = "hot/mod.rs";
 const EPISODE: &str = "hot/episode.rs";
+const HEAVY: &str = "hot/heavy.rs";
+const RECENT: &str = "hot/recent.rs";
 
 pub(crate) const MUTANTS: &[Mutant] = &[
     // Slices.
@@ -184,4 +186,14 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     mutant("forgets_the_fall", EPISODE, &[("    episode.note_fall(seen.fell);\n", "")]),
     mutant("total_without_its_first", EPISODE, &[("total: seen.units,", "total: 0,")]),
     mutant("heal_leaves_the_future", EPISODE, &[("self.from = self.from.min(at);", "")]),
+    // Who is behind a hot key.
+    mutant("heavy_hides_its_error", HEAVY, &[("error: share.count };", "error: 0 };")]),
+    mutant("heavy_gives_up_the_largest", HEAVY, &[("min_by_key(|(share, _)|", "max_by_key(|(share, _)|")]),
+    mutant(
+        "heavy_counts_from_nothing",
+        HEAVY,
+        &[("count: share.count.saturating_add(n), error", "count: n, error")],
+    ),
+    mutant("recent_has_no_window", RECENT, &[("at - event.at < self.window", "event.at <= at")]),
+    mutant("recent_forgets_the_older_half", RECENT, &[("[&self.younger, &self.older]", "[&self.younger]")]),
 ];
