@@ -1,4 +1,5 @@
-//! Log lines to events: access logs, CSV, TSV and streams of keys, put in time order.
+//! Log lines to events: access logs, Redis MONITOR, sshd, JSON, CSV, TSV, streams of keys and formats of one's own, put in
+//! time order.
 //!
 //! What people get wrong: real logs are not in order. A web server writes a line when a request ends and stamps it
 //! with when it began; rotated files overlap; some exports are shuffled outright. A sliding window over such a file
@@ -15,7 +16,7 @@
 //! are read again: looked over for how far their times go back, and put in order with no more held than that takes.
 //! Whatever is compressed with gzip, zstd, bzip2 or xz is unpacked on the way, whatever its name.
 //!
-//! This crate never counts hits; it counts lines ([`Tally`]), so that they add up: `lines = events + skipped`.
+//! This crate never counts hits; it counts lines ([`Tally`]), so that they add up: `lines = matched + skipped`.
 //!
 //! # Cost
 //! Nothing is allocated per line. Memory: a buffer of 64 KiB per input that is open,

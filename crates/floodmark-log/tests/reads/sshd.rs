@@ -90,3 +90,29 @@ fn lines_of_other_programs_are_told_apart() {
     assert_eq!(pam.skipped, BTreeMap::from([(Skip::Keyless, 188), (Skip::OtherProgram, 1_323)]));
     assert_eq!(of("failed").0.events, 0);
 }
+
+/// Attacks that CrowdSec's scenarios are tested with: the same addresses, as often.
+#[test]
+fn attacks_that_other_tools_find_have_their_outcome_and_their_address() {
+    for (file, outcome, expected) in [
+        ("ssh-bf/ssh-bf.log", "invalid_user", &[("35.188.49.176", 6)][..]),
+        ("ssh-slow-bf/ssh-slow-bf.log", "invalid_user", &[("103.100.210.198", 22)]),
+        ("ssh-timeout/ssh-timeout.log", "other", &[("192.168.9.212", 4), ("192.168.9.213", 4)]),
+        ("sshd-invalid-bf/sshd-invalid-bf.log", "other", &[("179.43.183.98", 6)]),
+        ("sshd-refused-conn/sshd-refused-conn.log", "refused", &[("192.168.1.1", 1)]),
+        ("ssh-generic-test/ssh-generic-test.log", "invalid_user", &[("127.0.0.1", 1)]),
+        ("sshd-impossible-travel/sshd-success-logs.log", "other", &[("1.2.3.4", 1), ("9.8.8.8", 1)]),
+        // Ends of sessions are no attack: no failed password is among them.
+        ("sshd-logs-fp/sshd-logs.log", "failed", &[]),
+    ] {
+        let Some(path) = data(&format!("golden/crowdsec/{file}")) else { return };
+        let conditions = vec![format!("outcome={outcome}").parse().unwrap()];
+        let options = Options { year: Some(2023), conditions, ..Options::default() };
+        let mut found: BTreeMap<String, u64> = BTreeMap::new();
+        for event in read(&std::fs::read(path).unwrap(), &options).unwrap().0 {
+            *found.entry(String::from_utf8(event.key).unwrap()).or_insert(0) += event.n;
+        }
+        let expected = expected.iter().map(|(ip, n)| (ip.to_string(), *n)).collect();
+        assert_eq!(found, expected, "{file}");
+    }
+}
