@@ -162,18 +162,21 @@ pub(crate) struct InputArgs {
     /// How the lines are written [default: told from the first ones]
     #[arg(long, value_parser = PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>()))]
     format: Option<Format>,
-    /// How the lines are written, if in no known way: a regular expression with named groups, as
-    /// '(?<ip>\S+) .*\[(?<time>[^\]]+)\]', or the log_format of nginx or LogFormat of Apache, as '$remote_addr
-    /// [$time_local]' or '%h %t'
-    #[arg(long)]
+    // Not a doc comment: there the groups would be tags.
+    #[arg(
+        long,
+        help = "How the lines are written, if in no known way: a regular expression with named groups, as \
+                '(?<ip>\\S+) .*\\[(?<time>[^\\]]+)\\]', or the log_format of nginx or LogFormat of Apache, as \
+                '$remote_addr [$time_local]' or '%h %t'"
+    )]
     pattern: Option<Pattern>,
     /// How the time of a pattern is written, if in no usual way, such as '%Y-%m-%d %H:%M:%S'
     #[arg(long, value_name = "STRFTIME", requires = "pattern")]
     time_format: Option<String>,
-    /// The column that holds the time [default: told from its name]
+    /// The column, or the member of a JSON line, that holds the time [default: told from its name]
     #[arg(long, value_name = "NAME")]
     time: Option<String>,
-    /// The column that holds how many units a line stands for [default: each line is one]
+    /// The column or member that holds how many units a line stands for [default: each line is one]
     #[arg(long, value_name = "NAME")]
     weight: Option<String>,
     /// The unit of times that are plain numbers [default: told from their size]
