@@ -78,7 +78,7 @@ impl Parser {
         let found = self.lines.find(line, is_cut)?;
         let Some(field) = self.plain.filter(|_| found.more == 0) else {
             self.found = found;
-            return choose(&mut self.choice, &mut self.lines, line, &self.found);
+            return choose_first(&mut self.choice, &mut self.lines, line, &mut self.found);
         };
         let key = Chosen::Field(self.lines.place(field, line).ok_or(Skip::NoKey)?);
         Ok(Parsed { key, n: found.n, stamp: found.stamp, is_damaged: found.is_damaged, has_more: false })
@@ -94,7 +94,7 @@ impl Parser {
         }
         self.lines.came_at(envelope.came_at());
         self.found = self.lines.find(line, is_cut)?;
-        choose(&mut self.choice, &mut self.lines, line, &self.found)
+        choose_first(&mut self.choice, &mut self.lines, line, &mut self.found)
     }
 
     /// Reads the next event of the same line; what is wrong with it is wrong with the line.
@@ -144,7 +144,24 @@ fn inner<'a>(envelope: &'a Option<Box<Envelope>>, line: &'a [u8]) -> &'a [u8] {
     envelope.as_ref().map_or(line, |envelope| envelope.line(line))
 }
 
+/// The first event of a line that is chosen; why the last was not, if none is.
 #[inline(never)]
+fn choose_first(
+    choice: &mut Choice,
+    lines: &mut AnyLines,
+    line: &[u8],
+    found: &mut Found,
+) -> Result<Parsed, Skip> {
+    loop {
+        let chosen = choose(choice, lines, line, found);
+        if chosen.is_ok() || found.more == 0 {
+            return chosen;
+        }
+        found.more -= 1;
+        lines.next(line);
+    }
+}
+
 fn choose(choice: &mut Choice, lines: &mut AnyLines, line: &[u8], found: &Found) -> Result<Parsed, Skip> {
     let key = choice.choose(lines, line, found)?;
     let Found { n, stamp, is_damaged, more } = *found;

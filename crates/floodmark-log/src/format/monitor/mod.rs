@@ -365,6 +365,27 @@ mod tests {
     }
 
     #[test]
+    fn each_key_of_a_command_is_chosen_by_itself() {
+        let line = b"1.5 [0 h:1] \"MGET\" \"a:1\" \"b:1\" \"a:2\" \"c:1\"";
+        for (condition, expected) in [
+            ("key=a:*", &["a:1", "a:2"][..]),
+            ("key=b:*", &["b:1"]),
+            ("key!=a:*", &["b:1", "c:1"]),
+            ("key=c:1", &["c:1"]),
+        ] {
+            let conditions = vec![condition.parse().unwrap()];
+            let mut keys = Vec::new();
+            let options = Options { conditions, ..Options::default() };
+            let tally =
+                crate::read_text(line, "test", &options, |event| keys.push(event.key.to_vec())).unwrap();
+            let keys: Vec<_> = keys.iter().map(|key| String::from_utf8_lossy(key)).collect();
+            assert_eq!(keys, expected, "{condition}");
+            assert_eq!((tally.matched, tally.events), (1, expected.len() as u64));
+        }
+        assert_eq!(read("key", b"1.5 [0 h:1] \"MGET\""), Err(Skip::Keyless));
+    }
+
+    #[test]
     fn a_cut_line_is_an_event_if_its_keys_are_whole() {
         let whole = "1339518090.420270 [0 127.0.0.1:60866] \"set\" \"key\" \"a \\\"value\\\"\"";
         let key_ends = whole.find("key\"").unwrap() + 4;
