@@ -112,6 +112,59 @@ pub fn told(bytes: &[u8]) {
     check(line, &Options { conditions, key: Some(text), ..Options::default() });
 }
 
+/// Key templates, conditions and moments, each from its own line, and the lines that they are asked of.
+pub fn template(bytes: &[u8]) {
+    let mut parts = bytes.splitn(4, |b| *b == b'\n');
+    let mut part = || parts.next().unwrap_or_default();
+    let [key, condition, moment] =
+        [part(), part(), part()].map(|text| String::from_utf8_lossy(text).into_owned());
+    let lines = behind("time\tx\ty\n5\ta\tb\n", part());
+    moments(&moment);
+    // Events of the same key have the same fields.
+    let all = Options { key: Some(key), details: Some(vec!["x".into(), "y".into()]), ..of(Format::Tsv, "") };
+    check(&lines, &all);
+    let has =
+        |name: &str| all.key.as_ref().is_some_and(|key| key == name || key.contains(&format!("{{{name}}}")));
+    if let Ok((events, _)) = read(&lines, &all)
+        && has("x")
+        && has("y")
+    {
+        let mut fields = std::collections::HashMap::new();
+        for (key, _, _, details) in &events {
+            assert_eq!(fields.entry(key).or_insert(details), &details, "two clients share a key");
+        }
+    }
+    // A condition and its opposite take every event once.
+    let all = Options { key: Some("x".into()), ..all };
+    let opposite = condition.split_once('=').map(|(name, value)| match name.strip_suffix('!') {
+        Some(name) => format!("{name}={value}"),
+        None => format!("{name}!={value}"),
+    });
+    let count = |text: &str| {
+        let options = Options { conditions: vec![text.parse().ok()?], ..all.clone() };
+        read(&lines, &options).ok().map(|(events, _)| events.len())
+    };
+    if let (Some(these), Some(others)) = (count(&condition), opposite.and_then(|text| count(&text))) {
+        let events = read(&lines, &all).map_or(0, |(events, _)| events.len());
+        assert_eq!(these + others, events, "an event is neither here nor there");
+    }
+}
+
+/// A moment is read back as it is written, and more time ago is not later.
+fn moments(text: &str) {
+    let now = floodmark_log::read_moment("2026-01-05", Default::default()).unwrap_or_default();
+    let Ok(at) = floodmark_log::read_moment(text, now) else { return };
+    let written = floodmark_log::format_time(at, 9);
+    let again = floodmark_log::read_moment(&written, now).map(|at| at.as_nanos());
+    // Numbers reach further than dates do.
+    let is_date = written.get(..4).is_some_and(|year| year < "2262");
+    assert!(!is_date || again == Ok(at.as_nanos()), "{text:?} is written as {written}");
+    let is_ago = floodmark_log::read_moment(text, Default::default()).is_ok_and(|other| other != at);
+    if is_ago {
+        assert!(at <= now, "{text:?} ago is later than now");
+    }
+}
+
 /// A first line of the format, so that no other is thought of, and then the bytes.
 fn behind(line: &str, bytes: &[u8]) -> Vec<u8> {
     [line.as_bytes(), bytes].concat()
@@ -168,11 +221,20 @@ fn check(bytes: &[u8], options: &Options) {
         "they are read the same"
     );
     if let Some(format) = options.format
-        && !matches!(format, Format::Json | Format::Csv | Format::Tsv)
+        && format != Format::Json
     {
-        let end = bytes.iter().take(bytes.len() / 2).rposition(|b| *b == b'\n').map_or(0, |end| end + 1);
-        if let Ok((beginning, _)) = read(&bytes[..end], options) {
-            assert!(events.starts_with(&beginning), "what follows a line changes it");
+        // A place that the bytes themselves choose, so that the fuzzer can move it.
+        let cut =
+            bytes.len() / 2 + usize::from(bytes.last().copied().unwrap_or_default()) % (bytes.len() / 2 + 1);
+        let line = bytes.iter().take(cut).rposition(|b| *b == b'\n').map_or(0, |end| end + 1);
+        let whole = read(&bytes[..line], options);
+        if let Ok((beginning, told)) = &whole {
+            assert!(events.starts_with(beginning), "what follows a line changes it");
+            // The line that is cut is at most one line, and none before it changes.
+            if let Ok((damaged, tally)) = read(&bytes[..cut], options) {
+                assert!(damaged.starts_with(beginning), "a cut line changes those before it");
+                assert!(tally.lines - told.lines <= 1 && tally.matched - told.matched <= 1);
+            }
         }
     }
 }

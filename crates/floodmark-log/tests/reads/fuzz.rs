@@ -70,3 +70,8 @@ fn compressed_bytes_of_any_kind_are_unpacked_or_refused() {
 fn lines_of_any_kind_tell_their_format_or_none() {
     check("told", bodies::told);
 }
+
+#[test]
+fn keys_conditions_and_moments_of_any_text_mean_what_they_say_or_are_refused() {
+    check("template", bodies::template);
+}
