@@ -8,7 +8,7 @@ use crate::damage::Random;
 use std::path::Path;
 
 /// So many damaged copies of each sample are tried.
-const COPIES: usize = 30;
+const COPIES: usize = 10;
 
 #[track_caller]
 fn check(target: &str, body: fn(&[u8])) {
