@@ -90,40 +90,22 @@ impl Sshd {
             at += memchr(b' ', line.get(at..).unwrap_or_default()).ok_or(Skip::Malformed)?;
         }
         let time_ends = at;
-        let mut host = 0..0;
-        for _ in 0..3 {
-            let token = word(line, at).ok_or(Skip::Malformed)?;
-            let text = line.get(token.clone()).unwrap_or_default();
-            at = token.end;
-            let name = program(text);
-            let is_sshd = name.starts_with(b"sshd");
-            if !is_sshd && !text.ends_with(b":") && host.is_empty() {
-                host = token;
-                continue;
-            }
-            if !is_sshd {
-                if text.ends_with(b":") || is_new {
-                    return Err(Skip::OtherProgram);
-                }
-                // A facility between the host and the program.
-                continue;
-            }
-            let start = token.start + usize::from(text.starts_with(b"["));
-            let program = start..start + name.len();
-            let written = line.get(begin..time_ends).unwrap_or_default();
-            let stamp = self.time(written, has_month, line.get(host.clone()).unwrap_or_default());
-            let stamp = stamp.ok_or(Skip::BadTime)?;
-            let mut message = at + usize::from(line.get(at) == Some(&b' '));
-            if is_new {
-                message = after_data(line, message).ok_or(Skip::Malformed)?;
-            } else if line.get(message..).is_some_and(|text| text.starts_with(b"[ID ")) {
-                // Solaris numbers its messages.
-                message +=
-                    memmem::find(line.get(message..).unwrap_or_default(), b"] ").ok_or(Skip::Malformed)? + 2;
-            }
-            return Ok(Head { stamp, host, program, message });
+        let (host, program, end) = if is_new { app(line, at)? } else { tag(line, at)? };
+        let written = line.get(begin..time_ends).unwrap_or_default();
+        let stamp = self.time(written, has_month, line.get(host.clone()).unwrap_or_default());
+        let stamp = stamp.ok_or(Skip::BadTime)?;
+        let mut message = end + usize::from(line.get(end) == Some(&b' '));
+        if is_new {
+            message = after_data(line, message).ok_or(Skip::Malformed)?;
+            // Text that is sure to be UTF-8 begins with a mark.
+            let is_marked = line.get(message..).is_some_and(|text| text.starts_with(b"\xef\xbb\xbf"));
+            message += if is_marked { 3 } else { 0 };
+        } else if line.get(message..).is_some_and(|text| text.starts_with(b"[ID ")) {
+            // Solaris numbers its messages.
+            message +=
+                memmem::find(line.get(message..).unwrap_or_default(), b"] ").ok_or(Skip::Malformed)? + 2;
         }
-        Err(Skip::OtherProgram)
+        Ok(Head { stamp, host, program, message })
     }
 
     fn time(&mut self, written: &[u8], has_month: bool, host: &[u8]) -> Option<Stamp> {
@@ -238,11 +220,50 @@ fn word(line: &[u8], start: usize) -> Option<Range<usize>> {
     Some(from..from + length)
 }
 
+/// The places of host and program, and the end of the latter, in `[host ][facility ]sshd[24200]:`.
+///
+/// A program is told by what follows its name, as a host may be called sshd too.
+fn tag(line: &[u8], start: usize) -> Result<(Range<usize>, Range<usize>, usize), Skip> {
+    let mut host = 0..0;
+    let mut at = start;
+    for _ in 0..3 {
+        let token = word(line, at).ok_or(Skip::Malformed)?;
+        let text = line.get(token.clone()).unwrap_or_default();
+        at = token.end;
+        if text.ends_with(b":") || text.ends_with(b"]") {
+            let name = program(text);
+            let start = token.start + usize::from(text.starts_with(b"["));
+            let is_ours = is_sshd(name);
+            return if is_ours { Ok((host, start..start + name.len(), at)) } else { Err(Skip::OtherProgram) };
+        }
+        if host.is_empty() {
+            host = token;
+        }
+    }
+    Err(Skip::OtherProgram)
+}
+
+/// The same in `host sshd` of RFC 5424, where each has its place and `-` stands for none.
+fn app(line: &[u8], start: usize) -> Result<(Range<usize>, Range<usize>, usize), Skip> {
+    let host = word(line, start).ok_or(Skip::Malformed)?;
+    let program = word(line, host.end).ok_or(Skip::Malformed)?;
+    if !is_sshd(line.get(program.clone()).unwrap_or_default()) {
+        return Err(Skip::OtherProgram);
+    }
+    let end = program.end;
+    Ok((if line.get(host.clone()) == Some(b"-") { 0..0 } else { host }, program, end))
+}
+
 /// The name in `sshd[24200]:`, `sshd(pam_unix)[1]:`, `[sshd]` and the like.
 fn program(token: &[u8]) -> &[u8] {
     let token = token.strip_prefix(b"[").unwrap_or(token);
     let length = token.iter().position(|b| matches!(b, b'[' | b']' | b'(' | b':')).unwrap_or(token.len());
     token.get(..length).unwrap_or(token)
+}
+
+/// sshd itself, or one of the processes it is made of: `sshd-session`, `sshd-auth`.
+fn is_sshd(name: &[u8]) -> bool {
+    name.strip_prefix(b"sshd").is_some_and(|rest| rest.is_empty() || rest.starts_with(b"-"))
 }
 
 /// The place of the message after the process, its id and the structured data of RFC 5424.
@@ -275,8 +296,16 @@ fn read_message(text: &[u8]) -> Option<Said> {
         let n = std::str::from_utf8(repeated.get(..length)?).ok()?.parse().ok()?;
         let inner = repeated.get(length..)?.strip_prefix(b" times: [ ")?;
         let start = text.len() - inner.len();
-        let said = read_message(inner.strip_suffix(b"]").unwrap_or(inner))?;
+        let said = read_once(inner.strip_suffix(b"]").unwrap_or(inner))?;
         return Some(said.behind(start, n));
+    }
+    read_once(text)
+}
+
+/// The same of a message that is told once. syslog repeats no message that says so itself.
+fn read_once(text: &[u8]) -> Option<Said> {
+    if text.starts_with(b"message repeated ") {
+        return None;
     }
     let of = |prefix: &[u8]| text.strip_prefix(prefix).map(|rest| (rest, text.len() - rest.len()));
     let said = if let Some((rest, start)) = of(b"Failed ") {
@@ -298,13 +327,14 @@ fn read_message(text: &[u8]) -> Option<Said> {
     {
         last_from(rest.get(..end)?)?.behind(start, 1).with(Outcome::Refused)
     } else if let Some(place) = memmem::find(text, b"authentication failure")
+        && text.get(..place).is_some_and(is_of_pam)
         && let Some(host) = memmem::find(text.get(place..)?, b" rhost=")
     {
         pam(text, place, place + host + 7)?
     } else if let Some((rest, start)) = of(b"error: PAM: ").or_else(|| of(b"PAM: ")) {
-        let end = memmem::rfind(rest, b" via ").unwrap_or(rest.len());
+        // What may follow, ` via ADDRESS`, holds no `from`; a user may hold both.
         let user = memmem::find(rest, b" for ").map_or(0, |at| at + 5);
-        last_from(rest.get(user..end)?)?.behind(start + user, 1).with(Outcome::Pam)
+        last_from(rest.get(user..)?)?.behind(start + user, 1).with(Outcome::Pam)
     } else {
         other(text)?.behind(0, 1).with(Outcome::Other)
     };
@@ -335,19 +365,27 @@ fn attempt(text: &[u8]) -> Option<Said> {
     if user.start == start
         && text.get(user.end..).is_some_and(|rest| rest.starts_with(b" from "))
         && let Some(said) = peer_at(text, user.end + 6)
+        && is_end(text, &said)
     {
-        let mut end = said.port.end.max(said.peer.end);
-        let rest = text.get(end..).unwrap_or_default();
-        if rest.starts_with(b" ssh") {
-            end += rest.iter().skip(1).position(|b| matches!(b, b' ' | b':')).map_or(rest.len(), |at| at + 1);
-        }
-        let rest = text.get(end..).unwrap_or_default();
-        if rest.is_empty() || rest.starts_with(b":") || rest.starts_with(b" [preauth]") {
-            return Some(Said { user, ..said });
-        }
+        return Some(Said { user, ..said });
     }
-    let said = last_from(text.get(start..)?)?;
-    Some(said.behind(start, 1))
+    let text = text.get(start..)?;
+    // What a client says of itself may follow, and hold a ` from ` too.
+    let ends = memmem::rfind_iter(text, b" from ").find_map(|at| {
+        let said = peer_at(text, at + 6).filter(|said| is_end(text, said))?;
+        Some(Said { user: 0..at, ..said })
+    });
+    Some(ends.or_else(|| last_from(text))?.behind(start, 1))
+}
+
+/// Whether a line of an attempt ends after this peer: at once, or with ` ssh2`, ` ssh2: more`.
+fn is_end(text: &[u8], said: &Said) -> bool {
+    let rest = text.get(said.port.end.max(said.peer.end)..).unwrap_or_default();
+    let (rest, may_go_on) = match rest.strip_prefix(b" ssh1").or_else(|| rest.strip_prefix(b" ssh2")) {
+        Some(rest) => (rest, !said.port.is_empty()),
+        None => (rest, false),
+    };
+    rest.is_empty() || rest == b" [preauth]" || may_go_on && rest.starts_with(b": ")
 }
 
 /// `USER from PEER[ port N]`, where the user may hold anything.
@@ -383,6 +421,17 @@ fn peer_at(text: &[u8], start: usize) -> Option<Said> {
         port = peer.end + 6..peer.end + 6 + length;
     }
     Some(Said { peer, port, n: 1, ..Said::default() })
+}
+
+/// Whether all that stands before `authentication failure` is what PAM and sshd put there: `pam_unix(sshd:auth): `,
+/// `(pam_unix) `, `PAM 5 more `. In other messages it is a part of a user's name.
+fn is_of_pam(text: &[u8]) -> bool {
+    text.split(|b| *b == b' ').all(|word| {
+        matches!(word, b"PAM" | b"more")
+            || word.starts_with(b"pam_")
+            || word.starts_with(b"(pam_")
+            || word.iter().all(u8::is_ascii_digit)
+    })
 }
 
 /// `authentication failure; logname= uid=0 euid=0 tty=ssh ruser= rhost=PEER  user=USER`, or so many more of them.
@@ -432,7 +481,8 @@ fn other(text: &[u8]) -> Option<Said> {
     };
     let known = BEFORE.iter().find(|before| inner.starts_with(before));
     let direct = known.and_then(|before| peer_at(inner, before.len())).filter(|said| is_address(said, inner));
-    let said = direct.or_else(|| {
+    let attempt = || attempt_of(inner).filter(|said| is_address(said, inner));
+    let said = direct.or_else(attempt).or_else(|| {
         // After a user name, which may hold anything, the last is sshd's.
         let ported = memmem::rfind(inner, b" port ").and_then(|port| {
             let start = memchr::memrchr(b' ', inner.get(..port)?).map_or(0, |blank| blank + 1);
@@ -449,6 +499,16 @@ fn other(text: &[u8]) -> Option<Said> {
     })?;
     // Its user is not looked for: some have none, and no two say it alike.
     Some(Said { user: 0..0, ..said }.behind(start, 1))
+}
+
+/// The peer of messages at whose end is chosen what comes last: an attempt that went well, and what is no sshd's.
+fn attempt_of(text: &[u8]) -> Option<Said> {
+    if text.starts_with(b"Bad protocol version identification ") {
+        return last_from(text);
+    }
+    let is_one = [&b"Accepted "[..], b"Postponed ", b"Partial "].iter().any(|word| text.starts_with(word));
+    let start = memmem::find(text, b" for ").filter(|_| is_one)? + 5;
+    Some(attempt(text.get(start..)?)?.behind(start, 1))
 }
 
 #[cfg(test)]
@@ -571,6 +631,98 @@ mod tests {
         );
     }
 
+    /// What follows looks whole where a hasty reader stops, and all of it but the end is a user's name.
+    #[test]
+    fn a_user_name_that_ends_like_a_line_is_not_its_end() {
+        for user in [
+            "x from 192.0.2.9:",
+            "x from 192.0.2.9 port 7:",
+            "x from 192.0.2.9 [preauth]",
+            "x from 192.0.2.9 port 7 [preauth]",
+            "x from 192.0.2.9 ssh2:",
+            "x from 192.0.2.9 port 7 ssh3: y",
+            "x y from 192.0.2.9 port 7 ssh2",
+            "authentication failure rhost=192.0.2.9",
+            "message repeated 5 times: [ Failed password for x from 192.0.2.9 port 7 ssh2]",
+        ] {
+            let name = user.trim_end();
+            check(
+                &format!("Failed password for invalid user {user} from 192.0.2.1 port 5 ssh2"),
+                &format!("failed 192.0.2.1 1 user={name} port=5"),
+            );
+            check(
+                &format!("Invalid user {user} from 192.0.2.1 port 5"),
+                &format!("invalid_user 192.0.2.1 1 user={name} port=5"),
+            );
+            check(
+                &format!("error: PAM: Authentication failure for illegal user {user} from 192.0.2.1"),
+                &format!("pam 192.0.2.1 1 user={name}"),
+            );
+            check(
+                &format!("Connection closed by invalid user {user} 192.0.2.1 port 5 [preauth]"),
+                "other 192.0.2.1 1 port=5",
+            );
+        }
+        check(
+            "error: PAM: Authentication failure for illegal user x from 192.0.2.9 via y from 192.0.2.1",
+            "pam 192.0.2.1 1 user=x from 192.0.2.9 via y",
+        );
+        check(
+            "error: PAM: Authentication failure for illegal user x from 192.0.2.9 via y from 192.0.2.1 via 198.51.100.1",
+            "pam 192.0.2.1 1 user=x from 192.0.2.9 via y",
+        );
+        check("input_userauth_request: invalid user authentication failure rhost=192.0.2.9", "keyless");
+    }
+
+    #[test]
+    fn what_a_client_says_of_itself_is_not_its_address() {
+        check(
+            "Failed hostbased for invalid user a b from 192.0.2.1 port 5 ssh2: RSA x, client user \"c from 192.0.2.9 port 7\", client host \"d\"",
+            "other 192.0.2.1 1 user=a b port=5",
+        );
+        check(
+            "Bad protocol version identification 'GET / from 192.0.2.9 port 7' from 192.0.2.1",
+            "other 192.0.2.1 1",
+        );
+        check(
+            "Bad protocol version identification 'from 192.0.2.9 port 7 ' from 192.0.2.1 port 5",
+            "other 192.0.2.1 1 port=5",
+        );
+    }
+
+    #[test]
+    fn a_message_within_messages_is_no_way_to_exhaust_the_stack() {
+        let nested = "message repeated 2 times: [ ".repeat(30_000);
+        check(&format!("{nested}Failed password for a from 192.0.2.1 port 5 ssh2"), "keyless");
+    }
+
+    #[test]
+    fn a_host_may_be_called_sshd() {
+        let message = "Failed password for a from 192.0.2.1 port 5 ssh2";
+        for head in [
+            "Dec 10 06:55:46 sshd sshd[1]:",
+            "Dec 10 06:55:46 sshd-gateway sshd[1]:",
+            "Dec 10 06:55:46 sshd01 sshd:",
+            "Dec 10 06:55:46 sshd [sshd]",
+            "2024-05-01T10:00:00+02:00 sshd sshd-session[1]:",
+            "<38>1 2019-07-08T17:40:16-04:00 sshd sshd 1 - -",
+            "<38>1 2019-07-08T17:40:16-04:00 - sshd 1 - -",
+        ] {
+            let line = format!("{head} {message}");
+            assert_eq!(read(&line).as_deref(), Ok("failed 192.0.2.1 1 user=a port=5"), "{line}");
+        }
+        for head in [
+            "Dec 10 06:55:46 sshd01 CRON[1]:",
+            "Dec 10 06:55:46 sshd su:",
+            "Dec 10 06:55:46 host sshdump[1]:",
+            "Dec 10 06:55:46 host app[1]: sshd[1]:",
+            "<38>1 2019-07-08T17:40:16-04:00 sshd CRON 1 - -",
+        ] {
+            let line = format!("{head} {message}");
+            assert_eq!(read(&line), Err(Skip::OtherProgram), "{line}");
+        }
+    }
+
     #[test]
     fn heads_of_every_kind_are_read() {
         let message = "Invalid user a from 192.0.2.1";
@@ -586,11 +738,14 @@ mod tests {
             "<38>Dec 01 06:55:46 host sshd[24200]:",
             "2024-05-01T10:00:00.123456+02:00 host sshd[1]:",
             "<38>1 2019-07-08T17:40:16.954167-04:00 host sshd 57915 - -",
+            "<38>1 2019-07-08T17:40:16.954167-04:00 host sshd-auth 57915 - -",
             "<38>1 2019-07-08T17:40:16.954167-04:00 host sshd 57915 - [a b=\"]\"][c d=\"\\\"\"]",
         ] {
             let line = format!("{head} {message}");
             assert_eq!(read(&line).as_deref(), Ok("invalid_user 192.0.2.1 1 user=a"), "{line}");
         }
+        let marked = "<38>1 2019-07-08T17:40:16.954167-04:00 host sshd 57915 - - \u{feff}Invalid user a from 192.0.2.1";
+        assert_eq!(read(marked).as_deref(), Ok("invalid_user 192.0.2.1 1 user=a"));
         for (line, skip) in [
             ("Dec 10 06:55:46 host CRON[1]: Invalid user a from 192.0.2.1", Skip::OtherProgram),
             (
