@@ -2,7 +2,7 @@
 
 use crate::common::{data, read};
 use floodmark::Timestamp;
-use floodmark_log::{Format, Options, Skip};
+use floodmark_log::{Format, Options, Skip, Tally};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -115,4 +115,39 @@ fn attacks_that_other_tools_find_have_their_outcome_and_their_address() {
         let expected = expected.iter().map(|(ip, n)| (ip.to_string(), *n)).collect();
         assert_eq!(found, expected, "{file}");
     }
+}
+
+/// Lines with months that are none, in bytes that are no text, and with times since the epoch.
+#[test]
+fn odd_lines_among_good_ones_are_told_apart() {
+    for (name, expected, skipped) in [
+        // Nine lines of which three each begin with `Dez`, `De ` and a month in Latin-1.
+        ("testcase01", &[("failed.dns.ch", 3), ("193.168.0.128", 3), ("87.142.124.10", 4)][..], 9),
+        ("testcase01a", &[("87.142.124.10", 4)], 0),
+        // One line names no client.
+        ("testcase02", &[("66.38.192.238", 2), ("141.3.81.106", 10)], 1),
+        // Two times since the epoch, four of another kind, and two lines that are none of sshd's.
+        ("testcase04", &[("212.41.96.185", 7)], 8),
+    ] {
+        let Some(path) = data(&format!("auth/fail2ban/{name}.log")) else { return };
+        let (events, tally) = counts(&std::fs::read(path).unwrap(), "*");
+        assert_eq!(events, named(expected), "{name}");
+        assert_eq!(tally.skipped.values().sum::<u64>(), skipped, "{name}: {:?}", tally.skipped);
+    }
+}
+
+/// The units of each address, and the account of all lines.
+fn counts(text: &[u8], outcome: &str) -> (BTreeMap<String, u64>, Tally) {
+    let conditions = vec![format!("outcome={outcome}").parse().unwrap()];
+    let options = Options { format: Some(Format::Sshd), year: Some(2005), conditions, ..Options::default() };
+    let (events, tally) = read(text, &options).unwrap();
+    let mut counts = BTreeMap::new();
+    for event in events {
+        *counts.entry(String::from_utf8(event.key).unwrap()).or_insert(0) += event.n;
+    }
+    (counts, tally)
+}
+
+fn named(counts: &[(&str, u64)]) -> BTreeMap<String, u64> {
+    counts.iter().map(|(address, n)| (address.to_string(), *n)).collect()
 }
