@@ -230,10 +230,8 @@ fn the_keys_of_every_command_are_those_that_the_server_finds() {
     let Some(redis) = Redis::start() else { return };
     let mut client = redis.connect();
     let commands = client.call(&["COMMAND"]);
-    let mut lines = String::new();
     let mut expected: Vec<(String, Vec<String>)> = Vec::new();
     for command in commands.as_array().unwrap() {
-        let name = command[0].as_str().unwrap();
         let names = [&Value::Array(vec![command.clone()]), &command[9]];
         for entry in names.iter().filter_map(|list| list.as_array()).flatten() {
             let words: Vec<String> = entry[0].as_str().unwrap().split('|').map(String::from).collect();
@@ -247,14 +245,69 @@ fn the_keys_of_every_command_are_those_that_the_server_finds() {
                     ["COMMAND", "GETKEYS"].into_iter().chain(call.iter().map(String::as_str)).collect();
                 let Some(keys) = client.call(&ask).as_array().cloned() else { continue };
                 let keys = keys.iter().map(|key| key.as_str().unwrap().to_string()).collect();
-                let quoted: Vec<String> = call.iter().map(|word| format!("\"{word}\"")).collect();
-                let number = expected.len();
-                lines += &format!("{number}.5 [0 127.0.0.1:1] {}\n", quoted.join(" "));
-                expected.push((format!("{name}: {}", call.join(" ")), keys));
+                expected.push((call.join(" "), keys));
             }
         }
     }
     assert!(expected.len() > 200, "{} calls with keys", expected.len());
+    check_keys(&expected);
+}
+
+/// Calls whose keys follow a word or a number, some of them with arguments that are called like the word.
+#[test]
+fn keys_after_words_and_numbers_are_those_that_the_server_finds() {
+    let Some(redis) = Redis::start() else { return };
+    let mut client = redis.connect();
+    let calls = [
+        "GEORADIUS k 1 2 3 km COUNT 5 ANY STOREDIST d",
+        "GEORADIUSBYMEMBER k STORE 5 km",
+        "GEORADIUSBYMEMBER k STORE 5 km store d",
+        "GEORADIUSBYMEMBER k m 5 km STORE d STOREDIST e",
+        "MIGRATE keys 6379 k 0 5",
+        "MIGRATE h 1 k 0 5 COPY REPLACE",
+        "MIGRATE h 1  0 5 COPY REPLACE AUTH2 u p keys a b",
+        "SORT a BY store GET # LIMIT 0 5 ALPHA STORE d",
+        "SORT a STORE d STORE e",
+        "SORT store",
+        "SORT_RO a GET x",
+        "XREAD COUNT 2 BLOCK 0 streams a b 0 0",
+        "XREAD STREAMS streams 0",
+        "XREADGROUP GROUP streams streams COUNT 1 NOACK STREAMS a b > >",
+        "ZUNIONSTORE d 2 a b WEIGHTS 1 2",
+        "ZDIFF 2 a b WITHSCORES",
+        "SINTERCARD 2 a b LIMIT 5",
+        "LMPOP 2 a b LEFT COUNT 5",
+        "BZMPOP 0 1 a MIN",
+        "EVAL script 2 a b c",
+        "FCALL f 1 a b",
+        "BITOP AND d a b c",
+        "OBJECT ENCODING a",
+        "MEMORY USAGE a SAMPLES 5",
+        "XGROUP CREATE a g $ MKSTREAM",
+        "LCS a b LEN",
+        "BLPOP a b c 5",
+        "MSETNX a 1 b 2",
+    ];
+    let mut expected: Vec<(String, Vec<String>)> = Vec::new();
+    for call in calls {
+        let ask: Vec<&str> = ["COMMAND", "GETKEYS"].into_iter().chain(call.split(' ')).collect();
+        // What an older server does not know, it cannot tell.
+        let Some(keys) = client.call(&ask).as_array().cloned() else { continue };
+        let keys = keys.iter().map(|key| key.as_str().unwrap().to_string()).collect();
+        expected.push((call.to_string(), keys));
+    }
+    assert!(expected.len() > 20, "{} calls with keys", expected.len());
+    check_keys(&expected);
+}
+
+/// The keys that are found in calls, whose words have a blank between, against those that are expected.
+#[track_caller]
+fn check_keys(expected: &[(String, Vec<String>)]) {
+    let mut lines = String::new();
+    for (number, (call, _)) in expected.iter().enumerate() {
+        let quoted: Vec<String> = call.split(' ').map(|word| format!("\"{word}\"")).collect();
+        lines += &format!("{number}.5 [0 127.0.0.1:1] {}\n", quoted.join(" "));
+    }
     let folder = crate::common::Folder::new();
     let path = folder.file("monitor.txt", &lines);
     // A key of its own for each call: its time, in seconds, is its number.

@@ -10,8 +10,8 @@ pub(crate) enum Keys {
     Range { first: i32, last: i32, step: usize },
     /// `#2`: as many as that argument says, after it, every so many.
     Number { at: usize, step: usize },
-    /// `@STORE`: after a word.
-    Word { word: &'static [u8], how: After },
+    /// `2@STORE`: after one of the words, which are looked for from that argument on.
+    Word { from: usize, words: &'static str, how: After },
 }
 
 /// How many of the arguments after a word are keys.
@@ -144,11 +144,13 @@ pub(crate) fn places<'a>(
     for keys in keys {
         let before = places.len();
         keys.places(arguments, &text, places);
-        // MIGRATE has an empty key where a list of keys follows.
+        // MIGRATE has an empty key where a list of keys follows. With a key and a list the server refuses it.
         if matches!(keys, Keys::Word { how: After::All, .. }) && places.len() > before {
-            let list = places.split_off(before);
-            places.retain(|place| !text(*place).is_empty());
-            places.extend(list);
+            if places.iter().take(before).all(|place| text(*place).is_empty()) {
+                places.drain(..before);
+            } else {
+                places.truncate(before);
+            }
         }
     }
 }
@@ -169,16 +171,16 @@ impl Keys {
             let (at, step) = number.split_once(':').unwrap_or((number, "1"));
             return Some(Self::Number { at: at.parse().ok()?, step: step.parse().ok()? });
         }
-        if let Some(word) = text.strip_prefix('@') {
+        if let Some((from, word)) = text.split_once('@') {
             let end = word.find(['*', '/', '+']).unwrap_or(word.len());
-            let (word, how) = word.split_at_checked(end)?;
+            let (words, how) = word.split_at_checked(end)?;
             let how = match how {
                 "" => After::Some(1),
                 "*" => After::All,
                 "/2" => After::Half,
                 more => After::Some(more.strip_prefix('+')?.parse().ok()?),
             };
-            return Some(Self::Word { word: word.as_bytes(), how });
+            return Some(Self::Word { from: from.parse().ok()?, words, how });
         }
         let mut numbers = text.split(':');
         let first: i32 = numbers.next()?.parse().ok()?;
@@ -207,11 +209,9 @@ impl Keys {
                     places.extend((at..last).step_by(step.max(1)));
                 }
             }
-            Self::Word { word, how } => {
-                // The first argument is a key, where only one key follows the word.
-                let start = usize::from(matches!(how, After::Some(1)));
-                let Some(at) = self::word(word, start..arguments, text) else { return };
-                let first = at + 1;
+            Self::Word { from, words, how } => {
+                let from = from.saturating_sub(1);
+                let Some(first) = after_word(words, how, from..arguments, text) else { return };
                 let last = match how {
                     After::Some(n) => (first + n).min(arguments),
                     After::All => arguments,
@@ -223,20 +223,39 @@ impl Keys {
     }
 }
 
-/// The place of a word that something follows. Words that stand for something else take arguments of their own, which
-/// are passed over.
-fn word<'a>(word: &[u8], places: Range<usize>, text: &impl Fn(usize) -> &'a [u8]) -> Option<usize> {
-    const TAKE: [(&[u8], usize); 5] = [(b"GET", 1), (b"BY", 1), (b"LIMIT", 2), (b"GROUP", 2), (b"COUNT", 1)];
-    let mut place = places.start;
+/// The place after one of the words, if there is an argument. Other words take arguments of their own, which are passed
+/// over, whatever they are called: a password may well be `keys`.
+fn after_word<'a>(
+    words: &str,
+    how: After,
+    places: Range<usize>,
+    text: &impl Fn(usize) -> &'a [u8],
+) -> Option<usize> {
+    const TAKE: [(&str, usize); 8] = [
+        ("GET", 1),
+        ("BY", 1),
+        ("LIMIT", 2),
+        ("GROUP", 2),
+        ("COUNT", 1),
+        ("AUTH", 1),
+        ("AUTH2", 2),
+        ("STRINGS", 2),
+    ];
+    let (mut place, mut found) = (places.start, None);
     while place + 1 < places.end {
         let argument = text(place);
-        if argument.eq_ignore_ascii_case(word) {
-            return Some(place);
+        let is = |word: &str| argument.eq_ignore_ascii_case(word.as_bytes());
+        if words.split(',').any(is) {
+            found = Some(place + 1);
+            // Where one argument follows, the last such word counts, as it does for the server.
+            if !matches!(how, After::Some(1)) {
+                break;
+            }
+            place += 1;
         }
-        let takes = TAKE.iter().find(|(word, _)| argument.eq_ignore_ascii_case(word));
-        place += 1 + takes.map_or(0, |(_, takes)| *takes);
+        place += 1 + TAKE.iter().find(|(word, _)| is(word)).map_or(0, |(_, takes)| *takes);
     }
-    None
+    found
 }
 
 #[cfg(test)]
@@ -311,14 +330,34 @@ mod tests {
         check("XREADGROUP GROUP streams streams STREAMS a >", &["a"]);
         check("SORT a BY store GET # LIMIT 0 5 ALPHA store d", &["a", "d"]);
         check("SORT store", &["store"]);
+        check("BLESS SET a NO-EVICT", &["a"]);
+        check("BLESS SCAN 0 NO-EVICT", &[]);
+        check("SUNIONCARD 2 a b APPROX", &["a", "b"]);
+        check("BLMOVEM a b LEFT RIGHT 1 COUNT 2", &["a", "b"]);
+        check("SORT a STORE d STORE e", &["a", "e"]);
+        check("SORT a GET store STORE store", &["a", "store"]);
         check("GEORADIUS a 1 2 3 km COUNT 5 STOREDIST d", &["a", "d"]);
+        check("GEORADIUSBYMEMBER a store 5 km", &["a"]);
+        check("GEORADIUSBYMEMBER a store 5 km STORE d", &["a", "d"]);
+        check("GEORADIUSBYMEMBER a m 5 km STORE d STOREDIST e", &["a", "e"]);
         check("ZUNIONSTORE d 2 a b WEIGHTS 1 2", &["d", "a", "b"]);
         check("BZMPOP 1 2 a b MIN", &["a", "b"]);
         check("MIGRATE h 1  0 5 KEYS a b", &["a", "b"]);
         check("MIGRATE h 1 k 0 5", &["k"]);
+        check("MIGRATE keys 1 k 0 5 COPY", &["k"]);
         check("STRALGO LCS KEYS a b LEN", &["a", "b"]);
+        check("STRALGO LCS STRINGS keys b LEN", &[]);
         check("JSON.MGET a b $", &["a", "b"]);
         check("json.get a $", &["a"]);
         check("FT.SEARCH idx *", &[]);
+    }
+
+    #[test]
+    fn a_password_is_never_a_key() {
+        check("MIGRATE keys 1  0 5 AUTH secret KEYS a b", &["a", "b"]);
+        check("MIGRATE h 1  0 5 AUTH keys KEYS a b", &["a", "b"]);
+        check("MIGRATE h 1  0 5 COPY AUTH2 keys secret KEYS a b", &["a", "b"]);
+        check("MIGRATE h 1 k 0 5 AUTH keys REPLACE", &["k"]);
+        check("MIGRATE h 1 k 0 5 AUTH2 keys secret", &["k"]);
     }
 }

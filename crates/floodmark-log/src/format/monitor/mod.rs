@@ -170,7 +170,8 @@ impl Lines for Monitor {
             }
             "command" => {
                 self.scratch.clear();
-                self.scratch.extend(line.get(self.command.place.clone())?.to_ascii_uppercase());
+                self.scratch.extend_from_slice(line.get(self.command.place.clone())?);
+                self.scratch.make_ascii_uppercase();
                 return Some(Place::Scratch);
             }
             "db" => self.db.clone(),
