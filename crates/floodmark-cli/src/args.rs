@@ -5,7 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use floodmark::{Clock, Form, Rate, SystemClock, Timestamp, parse_duration};
 use floodmark_log::{
-    Condition, Format, IpNet, Options, Pattern, TimeUnit, Zone, private_networks, read_moment,
+    Condition, Format, IpNet, Options, Pattern, TimeUnit, Zone, format_time, private_networks, read_moment,
 };
 use std::io::{IsTerminal, stdin};
 use std::net::IpAddr;
@@ -145,8 +145,8 @@ pub(crate) struct InputArgs {
     /// key of a stream or of a Redis command]
     #[arg(long, value_name = "FIELD")]
     key: Option<String>,
-    /// Only lines whose field has one of these values, such as status=401,403, 'path=/login*' or 'user!=-'; given more
-    /// than once, all must hold
+    /// Only lines whose field has one of these values, such as status=401,403 or 'path=/login*', or none of them, such
+    /// as 'status!=200'; given more than once, all must hold
     #[arg(long = "where", value_name = "FIELD=VALUES")]
     conditions: Vec<Condition>,
     /// Only events from this time on: 2026-05-17T10:05:03Z, 2026-05-17, or 2h for two hours ago
@@ -243,6 +243,18 @@ impl InputArgs {
             anyhow::bail!("no input: name a file, as in floodmark {command} access.log, or pipe one in");
         }
         Ok(vec![PathBuf::from("-")])
+    }
+
+    /// Refuses a span that no time is in.
+    pub(crate) fn check_span(&self) -> anyhow::Result<()> {
+        if let (Some(since), Some(until)) = (self.since, self.until) {
+            let (from, to) = (format_time(since, 0), format_time(until, 0));
+            anyhow::ensure!(
+                since < until,
+                "nothing is from {from} on and before {to}: --since must be before --until"
+            );
+        }
+        Ok(())
     }
 
     /// `details`: which fields tell who is behind a key, if that is asked.

@@ -7,7 +7,9 @@ use crate::session::Session;
 use crate::text::{counted, grouped, safe, tell_healed};
 use crate::why::{self, Why};
 use anyhow::Result;
-use floodmark::{Batch, Change, Cooled, Count, Detector, Form, KeyPeak, Step, Timestamp, format_duration};
+use floodmark::{
+    Batch, Change, Cooled, Count, Detector, Form, KeyPeak, Placed, Step, Timestamp, format_duration,
+};
 use floodmark_log::{Consumer, Event, Tally};
 
 pub(crate) fn run(args: &HotArgs) -> Result<Verdict> {
@@ -145,24 +147,28 @@ impl Hot<'_> {
     #[inline(never)]
     fn explained(&mut self, event: &Event<'_>) -> Result<()> {
         let Some(why) = &mut self.why else { return Ok(()) };
-        why.push(event);
         self.report.note_digits(event.digits);
         let hit = self.detector.hit_at(event.key, event.n, event.at);
-        if hit.step == Step::Still {
-            why.add(event);
+        if hit.placed != Placed::TooLate {
+            why.push(event);
+            if hit.step == Step::Still {
+                why.add(event);
+            }
         }
-        self.change(&Change { key: event.key.into(), at: event.at, hit })?;
+        if !matches!(hit.step, Step::Cold | Step::Still) {
+            self.change(&Change { key: event.key.into(), at: event.at, hit })?;
+        }
         let now = event.at.min(std::mem::replace(&mut self.newest, event.at));
         if hit.is_due { self.idle(now) } else { Ok(()) }
     }
 
     fn change(&mut self, change: &Change) -> Result<()> {
         match change.hit.step {
-            Step::Hot { count, cooled } => {
+            Step::Hot { count, at, cooled } => {
                 if let Some(cooled) = cooled {
                     self.cooled(&change.key, &cooled)?;
                 }
-                self.hot(&change.key, change.at, count)
+                self.hot(&change.key, at, count)
             }
             Step::Cooled(cooled) => self.cooled(&change.key, &cooled),
             _ => Ok(()),

@@ -34,6 +34,7 @@ impl Session {
         output: &OutputArgs,
         details: Option<&[String]>,
     ) -> Result<Self> {
+        input.check_span()?;
         let inputs = Inputs::open(&input.paths(command)?, input.options(details));
         inputs.notes().iter().for_each(|note| complain(note));
         let bar = Bar::new(!output.no_progress)?;

@@ -106,12 +106,12 @@ pub(crate) fn rows(why: &[Shares]) -> Vec<Row> {
 fn rows_of(Shares { field, of, largest }: &Shares) -> Vec<Row> {
     let sure = |share: &crate::report::Share| share.count - share.error;
     let most = largest.first().map_or(0, |share| share.count);
-    if largest.iter().all(|share| sure(share) * 10 < *of) {
+    if largest.iter().all(|share| sure(share) < of.div_ceil(10)) {
         let many = format!("(many, none with more than {})", grouped(most));
         return vec![[field.clone(), grouped(*of), many]];
     }
     let shown: Vec<_> = largest.iter().take(SHOWN).filter(|share| sure(share) > 0).collect();
-    let rest = of.saturating_sub(shown.iter().map(|share| sure(share)).sum());
+    let rest = shown.iter().fold(*of, |rest, share| rest.saturating_sub(sure(share)));
     let row = |share: &&crate::report::Share| {
         let units = match share.error {
             0 => grouped(share.count),

@@ -47,6 +47,31 @@ fn the_manual_has_a_page_for_floodmark_and_for_each_command() {
     }
 }
 
+/// As somebody types it who has the shell complete it.
+#[test]
+fn bash_completes_options_and_their_values() {
+    let Ok(bash) = std::process::Command::new("bash").arg("--version").output() else { return };
+    assert!(bash.status.success());
+    let script = run(&["completions", "bash"]).quiet().stdout;
+    let complete = |words: &[&str]| {
+        let typed = words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ");
+        let last = words.len() - 1;
+        let ask = format!(
+            "{script}\nCOMP_WORDS=({typed}); COMP_CWORD={last}; \
+             _floodmark floodmark '{}' '{}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            words[last],
+            words[last - 1],
+        );
+        let output = std::process::Command::new("bash").args(["-c", &ask]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().lines().map(String::from).collect::<Vec<_>>()
+    };
+    assert_eq!(complete(&["floodmark", "rep"]), ["replay"]);
+    assert_eq!(complete(&["floodmark", "hot", "--tru"]), ["--trusted-proxy"]);
+    assert_eq!(complete(&["floodmark", "hot", "--wh"]), ["--why", "--where"]);
+    assert_eq!(complete(&["floodmark", "hot", "--output", "j"]), ["jsonl"]);
+    assert_eq!(complete(&["floodmark", "hot", "--format", "mon"]), ["monitor"]);
+}
+
 #[test]
 fn a_manual_of_no_command_is_refused_with_those_there_are() {
     let error = run(&["man", "cold"]);

@@ -11,13 +11,13 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A command with its standard input held open, whose lines of output come one by one.
-struct Live {
+pub(crate) struct Live {
     child: Child,
     lines: Receiver<String>,
 }
 
 impl Live {
-    fn start(args: &[&str]) -> Self {
+    pub(crate) fn start(args: &[&str]) -> Self {
         let mut command = command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -30,7 +30,7 @@ impl Live {
         Self { child, lines }
     }
 
-    fn write(&mut self, lines: &str) {
+    pub(crate) fn write(&mut self, lines: &str) {
         let stdin = self.child.stdin.as_mut().unwrap();
         stdin.write_all(lines.as_bytes()).unwrap();
         stdin.flush().unwrap();
@@ -40,17 +40,24 @@ impl Live {
         self.lines.recv_timeout(PATIENCE).unwrap()
     }
 
-    fn record(&self) -> Value {
+    pub(crate) fn record(&self) -> Value {
         serde_json::from_str(&self.line()).unwrap()
     }
 
     /// The rest of its output, and its end.
-    fn finish(mut self) -> Run {
+    pub(crate) fn finish(mut self) -> Run {
         drop(self.child.stdin.take());
         let rest: String = self.lines.iter().map(|line| line + "\n").collect();
         let mut run = Run::from(self.child.wait_with_output().unwrap());
         run.stdout = rest;
         run
+    }
+
+    /// The most memory that it has had so far, in bytes, where that can be told.
+    pub(crate) fn peak_memory(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        Some(peak.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
     }
 
     #[cfg(unix)]

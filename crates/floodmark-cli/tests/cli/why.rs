@@ -1,6 +1,7 @@
 //! `--why`: who is behind a hot key?
 
 use crate::common::{Folder, Run, SAMPLE, jsonl, piped, run, sample};
+use crate::stream::Live;
 use floodmark_testkit::traffic::Chance;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -137,15 +138,175 @@ fn people_see_it_under_each_key() {
     assert!(stdout.contains("(many, none with more than"), "a crawler's paths are no list:\n{stdout}");
 }
 
-/// A hundred thousand keys that are hot at once: the first are explained, and memory stays within bounds.
+/// A hundred thousand keys that are hot at once, by clients of their own: the first are explained, and memory stays
+/// within bounds.
 #[test]
 fn keys_beyond_a_bound_are_reported_without_a_reason() {
-    let mut lines = String::from("time,key,ip\n");
-    for key in 0..100_000 {
-        lines += &format!("5,k{key},192.0.2.1\n");
+    let mut live = Live::start(&["hot", "--mark", "2/5s", "--why=ip,agent", "--output", "jsonl", "-"]);
+    live.write("time,key,ip,agent\n");
+    for some in (0..100_000).collect::<Vec<u32>>().chunks(1_000) {
+        let line = |key: u32, net: u32| {
+            format!("5,k{key},10.{net}.{}.{},\"agent {key} of {net}\"\n", key / 250, key % 250)
+        };
+        let lines: Vec<String> = some.iter().map(|&key| line(key, 1) + &line(key, 2)).collect();
+        live.write(&lines.concat());
     }
-    let run = piped(&["hot", "--mark", "1/5s", "--why=ip", "--output", "jsonl", "-"], lines).quiet();
-    let hot = run.records("hot");
-    let explained = hot.iter().filter(|hot| hot["why"].is_array()).count();
-    assert_eq!((hot.len(), explained), (100_000, 4_096));
+    let hot: Vec<Value> = (0..100_000).map(|_| live.record()).collect();
+    assert!(hot.iter().all(|hot| hot["type"] == "hot"));
+    let explained: Vec<&Value> = hot.iter().filter(|hot| hot["why"].is_array()).collect();
+    assert!(explained.iter().all(|hot| shares(hot, "agent").0 == 2));
+    assert_eq!(explained.len(), 4_096);
+    if let Some(peak) = live.peak_memory() {
+        assert!(peak < 200 << 20, "{} MiB", peak >> 20);
+    }
+    assert_eq!(live.finish().quiet().summary()["keys"], 100_000);
+}
+
+/// Few values are counted exactly: the list is that of a slow count over the whole log, from a window before the mark
+/// was reached until the key had cooled.
+#[test]
+fn with_few_values_the_list_is_that_of_a_plain_count() {
+    let mut explained = 0;
+    for (mark, window, cool) in [("100/5s", 5, 5), ("20/1m", 60, 60), ("30/10s", 10, 0), ("8/3s", 3, 30)] {
+        let seconds_of_cool = format!("{cool}s");
+        let args = ["hot", "--mark", mark, "--cool", &seconds_of_cool, "--why=path", SAMPLE];
+        for episode in jsonl(&args).records("cooled") {
+            // No pause is no cool time of nothing: events of one instant are one episode.
+            let (from, over) = (seconds(&episode["from"]), seconds(&episode["until"]) + cool);
+            let mut expected: BTreeMap<String, u64> = BTreeMap::new();
+            for (at, ip, path) in requests() {
+                if ip == episode["key"].as_str().unwrap() && at > from - window && at < over {
+                    *expected.entry(path).or_insert(0) += 1;
+                }
+            }
+            let (of, largest) = shares(&episode, "path");
+            assert_eq!(of, expected.values().sum::<u64>(), "{mark}: {episode}");
+            if expected.len() <= 64 {
+                let mut expected: Vec<_> =
+                    expected.into_iter().map(|(path, count)| (path, count, 0)).collect();
+                expected.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+                expected.truncate(5);
+                assert_eq!(largest, expected, "{mark}: {episode}");
+                explained += 1;
+            }
+        }
+    }
+    assert!(explained > 10, "{explained}");
+}
+
+/// All that is told without it is told with it, and the same.
+#[test]
+fn telling_who_is_behind_a_key_changes_nothing_else() {
+    let text = String::from_utf8(sample()).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    Chance::new(5).shuffle(&mut lines[500..900]);
+    let folder = Folder::new();
+    let disordered = folder.file("disordered.log", lines.join("\n"));
+    let told = |path: &str, more: &[&str]| {
+        let run = jsonl(&[&["hot", "--mark", "20/5s", "--top", "9"], more, &[path]].concat());
+        let mut told: Vec<Value> =
+            run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        told.iter_mut().for_each(|record| drop(record.as_object_mut().unwrap().remove("why")));
+        // Episodes that end while others are counted may be told a little earlier or later.
+        told.sort_by_key(Value::to_string);
+        told
+    };
+    for path in [SAMPLE, &disordered] {
+        for form in [&[][..], &["--slices", "5"], &["--key", "path", "--cool", "1s"]] {
+            assert_eq!(told(path, &[form, &["--why=status,agent"]].concat()), told(path, form), "{form:?}");
+        }
+    }
+}
+
+fn whys(fields: &[&str], key: &str) -> Vec<String> {
+    let run = jsonl(&[&["hot", "--mark", "100/5s", "--key", key], fields, &[SAMPLE]].concat());
+    let why = run.records("hot")[0]["why"].clone();
+    let fields = why.as_array().into_iter().flatten();
+    fields.map(|of| of["field"].as_str().unwrap().to_string()).collect()
+}
+
+/// What is the same for all events of a key tells nothing; which addresses of a network it is does.
+#[test]
+fn the_usual_fields_are_those_that_the_key_does_not_tell() {
+    assert_eq!(whys(&["--why"], "ip"), ["path", "agent"]);
+    assert_eq!(whys(&["--why"], "path"), ["ip", "agent"]);
+    assert_eq!(whys(&["--why"], "{ip} {path}"), ["agent"]);
+    assert_eq!(whys(&["--why"], "ip/24,64"), ["ip", "path", "agent"]);
+    assert_eq!(whys(&["--why"], "{ip/24,64} {method}"), ["ip", "path", "agent"]);
+    assert_eq!(whys(&["--why"], "forwarded"), ["path", "agent"]);
+    assert!(whys(&["--why"], "{ip} {path} {agent}").is_empty());
+}
+
+#[test]
+fn the_fields_that_are_named_are_told_in_their_order_and_once() {
+    assert_eq!(whys(&["--why=status,ip,method"], "ip"), ["status", "ip", "method"]);
+    let run = jsonl(&["hot", "--why=path,path", SAMPLE]);
+    for hot in run.records("hot") {
+        assert_eq!(hot["why"].as_array().unwrap().len(), 1);
+        assert_eq!(shares(&hot, "path").0, hot["hi"].as_u64().unwrap());
+    }
+}
+
+const TABLE: [&str; 6] = ["hot", "--mark", "3/5s", "--why=ip", "--output", "jsonl"];
+
+fn values(record: &Value) -> Vec<String> {
+    let mut values: Vec<String> = shares(record, "ip").1.into_iter().map(|(value, ..)| value).collect();
+    values.sort();
+    values
+}
+
+#[test]
+fn a_stream_tells_who_is_behind_a_key_at_once() {
+    let mut live = Live::start(&TABLE);
+    live.write("time,key,ip\n1700000000,a,192.0.2.1\n1700000001,a,192.0.2.1\n1700000002,a,192.0.2.2\n");
+    let (of, largest) = shares(&live.record(), "ip");
+    assert_eq!((of, &largest[0]), (3, &("192.0.2.1".to_string(), 2, 0)));
+    live.write("1700000003,a,192.0.2.3\n1700000060,b,192.0.2.9\n1700000061,b,192.0.2.9\n");
+    assert_eq!(values(&live.record()), ["192.0.2.1", "192.0.2.2", "192.0.2.3"]);
+    live.finish().quiet();
+}
+
+/// The window ends at the key's newest time, also where the event that reaches the mark is an older one.
+#[test]
+fn a_late_event_that_makes_a_key_hot_hides_no_newer_one() {
+    let lines = "time,key,ip\n100,a,192.0.2.1\n103,a,192.0.2.2\n102,a,192.0.2.3\n104,a,192.0.2.4\n";
+    let run = piped(&[&TABLE[..], &["-"]].concat(), lines).quiet();
+    let (hot, cooled) = (run.record("hot"), run.record("cooled"));
+    assert_eq!((&hot["at"], &hot["hi"]), (&"1970-01-01T00:01:43Z".into(), &3.into()));
+    assert_eq!(cooled["from"], hot["at"]);
+    assert_eq!(values(&hot), ["192.0.2.1", "192.0.2.2", "192.0.2.3"]);
+    assert_eq!(shares(&cooled, "ip").0, 4);
+}
+
+#[test]
+fn what_is_too_late_to_count_is_behind_no_key() {
+    let lines = "time,key,ip\n100,a,192.0.2.1\n103,a,192.0.2.2\n101,a,192.0.2.9\n103,a,192.0.2.3\n90,a,192.0.2.9\n\
+                 104,a,192.0.2.4\n";
+    let run = piped(&[&TABLE[..], &["--late", "1s", "-"]].concat(), lines).quiet();
+    assert_eq!(run.summary()["too_late"], 2);
+    assert_eq!(values(&run.record("hot")), ["192.0.2.1", "192.0.2.2", "192.0.2.3"]);
+    assert_eq!(values(&run.record("cooled")), ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"]);
+}
+
+#[test]
+fn the_largest_weights_are_shown_too() {
+    let most = u64::MAX;
+    let lines = format!("time,key,ip,n\n5,a,192.0.2.1,{most}\n5,a,192.0.2.2,{most}\n5,a,192.0.2.3,7\n");
+    let run = piped(&["hot", "--mark", "3/5s", "--why=ip", "--weight", "n", "-"], lines).quiet();
+    assert!(run.stdout.contains("18,446,744,073,709,551,615  192.0.2.1"), "{}", run.stdout);
+}
+
+/// They may be a megabyte each, of many keys: told apart is what they begin with.
+#[test]
+fn long_values_are_cut_between_characters() {
+    let folder = Folder::new();
+    for (letter, expected) in [("a", 1024), ("é", 512), ("日", 341), ("🦀", 256)] {
+        let line = |end: &str| {
+            let path = letter.repeat(3_000) + end;
+            format!("{}\n", serde_json::json!({"time": 1_700_000_000, "ip": "192.0.2.1", "path": path}))
+        };
+        let path = folder.file("long.jsonl", ["x", "y", "z"].map(line).concat());
+        let run = jsonl(&["hot", "--format", "json", "--mark", "3/5s", "--why=path", &path]);
+        assert_eq!(shares(&run.record("hot"), "path").1, [(letter.repeat(expected), 3, 0)]);
+    }
 }

@@ -63,7 +63,8 @@ impl Forwarded {
                     }
                 }
                 // A peer may be known by name.
-                None if client.is_none() && !matches!(hop, b"" | b"-" | b"unknown") => {
+                // nginx writes `unix:` of a proxy on this host, behind a socket.
+                None if client.is_none() && !matches!(hop, b"" | b"-" | b"unknown" | b"unix:") => {
                     self.client.clear();
                     self.client.extend_from_slice(hop);
                     return Some(&self.client);
@@ -118,6 +119,12 @@ mod tests {
     fn what_is_no_address_ends_the_walk() {
         check(&format!("10.2.1.185 {REST} \"198.51.100.9, unknown, 10.0.0.3\""), &[], "10.0.0.3");
         check(&format!("- {REST} \"unknown\""), &[], "no_key");
+    }
+
+    #[test]
+    fn a_proxy_behind_a_socket_is_no_client() {
+        check(&format!("unix: {REST} \"198.51.100.1, 192.0.2.1\""), &[], "192.0.2.1");
+        check(&format!("unix: {REST} \"-\""), &[], "no_key");
     }
 
     #[test]

@@ -72,7 +72,11 @@ impl Choice {
             }
             Some(asked) => {
                 for name in asked {
-                    details.push((name.clone(), named(lines, name)?));
+                    let field = named(lines, name)?;
+                    // What is asked for twice is not there twice.
+                    if !details.iter().any(|(known, _)| known == name) {
+                        details.push((name.clone(), field));
+                    }
                 }
             }
         }
@@ -108,7 +112,7 @@ impl Choice {
         self.text.clear();
         for (name, field) in &self.details {
             if let Some(place) = lines.place(*field, line) {
-                Details::push(name, lines.bytes(&place, line), &mut self.text);
+                Details::push(name, beginning(lines.bytes(&place, line)), &mut self.text);
             }
         }
         match self.template.plain() {
@@ -127,6 +131,20 @@ impl Choice {
     pub(crate) fn details(&self) -> Details<'_> {
         Details::new(&self.text)
     }
+}
+
+/// So much of a detail is kept: many are, of many keys.
+const DETAIL: usize = 1024;
+
+/// What is kept of a detail; a character of UTF-8 is kept or left out as a whole.
+fn beginning(value: &[u8]) -> &[u8] {
+    let Some((start, rest)) = value.split_at_checked(DETAIL) else { return value };
+    let is_inside = |byte: Option<&u8>| byte.is_some_and(|byte| byte & 0xc0 == 0x80);
+    if !is_inside(rest.first()) {
+        return start;
+    }
+    let inside = start.iter().rev().take(3).take_while(|byte| is_inside(Some(byte))).count();
+    start.get(..start.len() - inside - 1).unwrap_or(start)
 }
 
 /// Where the key of an event is.

@@ -14,6 +14,10 @@ pub fn read_moment(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     if let Ok(ago) = parse_duration(text) {
         return Ok(Timestamp::from_nanos(now.as_nanos().saturating_sub(ago.as_nanos() as u64)));
     }
+    // A year, surely: no log is of the first hours of 1970.
+    if text.len() == 4 && text.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(format!("\"{text}\" is a year: say a day of it, as {text}-01-01"));
+    }
     let spellings = [text.to_string(), format!("{text}:00"), format!("{text}T00:00:00")];
     let read = spellings.iter().find_map(|text| time::read_any(text.as_bytes(), TimeUnit::Auto));
     read.map(|stamp| stamp.at).ok_or_else(|| {
@@ -43,6 +47,7 @@ mod tests {
         check("2h", "2023-11-14T20:13:20Z");
         check("17/May/2015:10:05:03 +0000", "2015-05-17T10:05:03Z");
         check("yesterday", "none");
+        check("2023", "none");
         check("", "none");
     }
 }

@@ -76,7 +76,12 @@ impl Template {
                 .ok_or_else(|| wrong("a { has no } after it; {{ is a { itself"))?;
             if let Some(last) = parts.last_mut() {
                 let ends_with = literal.first().copied();
-                last.ends_with = Some(ends_with.ok_or_else(|| wrong("put something between two fields"))?);
+                let ends_with = ends_with.ok_or_else(|| wrong("put something between two fields"))?;
+                if ends_with == b'\\' {
+                    // Before a field's own bytes it would mean two things, and two pairs of fields would be one key.
+                    return Err(wrong("what is between two fields must not begin with a backslash"));
+                }
+                last.ends_with = Some(ends_with);
             }
             let (name, value, prefix) = value(inner)?;
             parts.push(Part { before: std::mem::take(&mut literal), name, value, prefix, ends_with: None });
@@ -100,9 +105,14 @@ impl Template {
         }
     }
 
-    /// A field of that name is part of it.
+    /// A field of that name, as a whole, is part of it: what has the same key has the same field.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.parts.iter().any(|part| part.name == name || (part.name == "forwarded" && name == "ip"))
+        let is = |part: &Part| match &part.value {
+            // The peer is a proxy, or the client that is the key.
+            Value::Forwarded(_) => name == "ip",
+            Value::Field(_) => part.prefix.is_none() && part.name == name,
+        };
+        self.parts.iter().any(is)
     }
 
     /// Writes the key of a line; `false` if the line lacks a field of it.
@@ -156,8 +166,11 @@ fn split_prefix(text: &str) -> Result<(&str, Option<Prefix>), &'static str> {
         return Ok((text, None));
     };
     let (v4, v6) = lengths.split_once(',').unwrap_or((lengths, "128"));
-    let (Ok(v4), Ok(v6)) = (v4.parse(), v6.parse()) else { return Ok((text, None)) };
-    match Prefix::new(v4, v6) {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if !is_number(v4) || !is_number(v6) {
+        return Ok((text, None));
+    }
+    match v4.parse().ok().zip(v6.parse().ok()).and_then(|(v4, v6)| Prefix::new(v4, v6)) {
         Some(prefix) => Ok((name, Some(prefix))),
         None => Err("a prefix has at most 32 bits of IPv4 and 128 of IPv6, as in ip/24,64"),
     }

@@ -21,6 +21,8 @@ pub enum Step {
     Hot {
         /// The count at this moment; with slices, certain where `lo` has reached the mark as well.
         count: Count,
+        /// The time of this moment: of the event, or of the key's newest where the event is late.
+        at: Timestamp,
         /// The episode before, where this event is the first to show that it was over.
         cooled: Option<Cooled>,
     },
@@ -106,7 +108,7 @@ fn begin(open: &mut Option<Box<Episode>>, seen: &Seen, cooled: Option<Cooled>) -
         below: None,
         due_at: u64::MAX,
     }));
-    Step::Hot { count: seen.count, cooled }
+    Step::Hot { count: seen.count, at: Timestamp::from_nanos(now), cooled }
 }
 
 impl Episode {

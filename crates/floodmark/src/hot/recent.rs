@@ -21,12 +21,15 @@ const BYTES: usize = 8 << 20;
 pub struct Recent {
     window: u64,
     hasher: RandomState,
+    /// The newest time so far.
+    newest: u64,
     older: Generation,
     younger: Generation,
 }
 
 #[derive(Debug, Default)]
 struct Generation {
+    /// The newest time when it began: that of its first event, unless that was late.
     begun_at: u64,
     /// The last event of each key, by its hash.
     last: HashMap<u64, usize>,
@@ -47,8 +50,8 @@ impl Recent {
     /// Of the last `window`.
     #[must_use]
     pub fn new(window: Duration) -> Self {
-        let (hasher, older, younger) = Default::default();
-        Self { window: nanos(window), hasher, older, younger }
+        let (hasher, newest, older, younger) = Default::default();
+        Self { window: nanos(window), hasher, newest, older, younger }
     }
 
     /// Remembers an event. A text that does not fit into a generation is not remembered.
@@ -60,6 +63,10 @@ impl Recent {
         if (is_full || is_old) && !self.younger.events.is_empty() {
             std::mem::swap(&mut self.older, &mut self.younger);
             self.younger.clear();
+        }
+        self.newest = self.newest.max(at);
+        if self.younger.events.is_empty() {
+            self.younger.begun_at = self.newest;
         }
         if text.len() <= BYTES {
             let key = self.hasher.hash_one(key);
@@ -92,9 +99,6 @@ impl Generation {
     }
 
     fn push(&mut self, key: u64, n: u64, at: u64, text: &[u8]) {
-        if self.events.is_empty() {
-            self.begun_at = at;
-        }
         let start = self.texts.len();
         self.texts.extend_from_slice(text);
         let before = self.last.insert(key, self.events.len());

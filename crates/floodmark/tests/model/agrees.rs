@@ -38,7 +38,7 @@ fn cooled(slow: SlowCooled) -> Cooled {
     Cooled { from, until, peak, peak_at, total }
 }
 
-fn hit(slow: SlowHit, is_due: bool) -> Hit {
+fn hit(slow: SlowHit, newest: u64, is_due: bool) -> Hit {
     let placed = match slow.placed {
         SlowPlaced::OnTime => Placed::OnTime,
         SlowPlaced::Late => Placed::Late,
@@ -47,7 +47,10 @@ fn hit(slow: SlowHit, is_due: bool) -> Hit {
     };
     let step = match slow.step {
         SlowStep::Cold => Step::Cold,
-        SlowStep::Hot(before) => Step::Hot { count: count(slow.count), cooled: before.map(cooled) },
+        SlowStep::Hot(before) => {
+            let at = Timestamp::from_nanos(newest);
+            Step::Hot { count: count(slow.count), at, cooled: before.map(cooled) }
+        }
         SlowStep::Still => Step::Still,
         SlowStep::Cooled(episode) => Step::Cooled(cooled(episode)),
     };
@@ -126,9 +129,11 @@ fn detectors_agree(
     let detector = builder.build().unwrap();
     let mut slow = SlowKeys([(); 2].map(|()| SlowDetector::new(mark)));
     for (event, poll) in events.iter().zip(polls.iter().cycle()) {
-        let slow_hit = slow.0[usize::from(event.key)].hit(event.n, event.at);
+        let slow_key = &mut slow.0[usize::from(event.key)];
+        let slow_hit = slow_key.hit(event.n, event.at);
+        let newest = slow_key.newest();
         let found = detector.hit_at(event.key(), event.n, event.time());
-        prop_assert_eq!(found, hit(slow_hit, found.is_due), "{:?}", event);
+        prop_assert_eq!(found, hit(slow_hit, newest, found.is_due), "{:?}", event);
         prop_assert!(found.is_due || !slow.is_due(event.at), "something is due at {}", event.at);
         let read = detector.count_at(event.key(), event.time());
         prop_assert_eq!(read, count(slow.0[usize::from(event.key)].count_at(event.at)));

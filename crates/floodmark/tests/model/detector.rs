@@ -19,7 +19,9 @@ fn earlier(hit: Hit, by: u64) -> Hit {
         ..cooled
     };
     let step = match hit.step {
-        Step::Hot { count, cooled: before } => Step::Hot { count, cooled: before.map(cooled) },
+        Step::Hot { count, at, cooled: before } => {
+            Step::Hot { count, at: time(at), cooled: before.map(cooled) }
+        }
         Step::Cooled(episode) => Step::Cooled(cooled(episode)),
         other => other,
     };

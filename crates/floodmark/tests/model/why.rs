@@ -79,3 +79,16 @@ fn what_is_kept_is_bounded_in_events_and_in_bytes() {
     recent.push(b"c", 1, Timestamp::from_secs(1), &vec![b'x'; BYTES + 1]);
     assert_eq!(kept(&recent, "c", 1), [], "too large to be kept");
 }
+
+/// A late event that begins a generation does not make it old: the one before is still of the window.
+#[test]
+fn a_straggler_pushes_nothing_of_the_window_out() {
+    let mut recent = Recent::new(Duration::from_secs(5));
+    recent.push(b"a", 7, Timestamp::from_secs(100), b"");
+    for _ in 1..EVENTS {
+        recent.push(b"b", 1, Timestamp::from_secs(100), b"");
+    }
+    recent.push(b"b", 1, Timestamp::from_secs(1), b"");
+    recent.push(b"b", 1, Timestamp::from_secs(101), b"");
+    assert_eq!(kept(&recent, "a", 101), [(7, Vec::new())]);
+}

@@ -194,6 +194,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         HEAVY,
         &[("count: share.count.saturating_add(n), error", "count: n, error")],
     ),
+    mutant("recent_ages_by_a_straggler", RECENT, &[("begun_at = self.newest;", "begun_at = at;")]),
     mutant("recent_has_no_window", RECENT, &[("at - event.at < self.window", "event.at <= at")]),
     mutant("recent_forgets_the_older_half", RECENT, &[("[&self.younger, &self.older]", "[&self.younger]")]),
 ];
