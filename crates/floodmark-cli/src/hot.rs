@@ -60,7 +60,7 @@ const BATCH: usize = 64;
 
 /// Episodes as they end; of a stream, also as they begin.
 const EPISODES: Table = Table(&[
-    Column::Left("HOT FROM", 20),
+    Column::Time("HOT FROM"),
     Column::Right("FOR", 8),
     Column::Right("PEAK", 9),
     Column::Right("PEAK AT", 9),
@@ -68,8 +68,7 @@ const EPISODES: Table = Table(&[
     Column::Left("KEY", 0),
 ]);
 
-const TOP: Table =
-    Table(&[Column::Right("HIGHEST", 15), Column::Left("REACHED AT", 20), Column::Left("KEY", 0)]);
+const TOP: Table = Table(&[Column::Right("HIGHEST", 15), Column::Time("REACHED AT"), Column::Left("KEY", 0)]);
 
 impl Consumer for Hot<'_> {
     type Error = anyhow::Error;
@@ -138,7 +137,7 @@ impl Hot<'_> {
             self.report.line(&format!("Under each key: who is behind it, {from}"))?;
         }
         self.report.line("")?;
-        self.report.line(&EPISODES.head())?;
+        self.report.head(&EPISODES)?;
         self.report.keep();
         Ok(())
     }
@@ -186,7 +185,7 @@ impl Hot<'_> {
         if self.report.is_table() {
             if self.report.is_live() {
                 let row = [at, "now".into(), grouped(count.hi), String::new(), String::new(), safe(key)];
-                self.report.line(&EPISODES.row(&row))?;
+                self.report.row(&EPISODES, &row)?;
                 self.why_rows(&why)?;
             }
             return Ok(());
@@ -207,7 +206,7 @@ impl Hot<'_> {
                 grouped(total),
                 safe(key),
             ];
-            self.report.line(&EPISODES.row(&row))?;
+            self.report.row(&EPISODES, &row)?;
             return self.why_rows(&why);
         }
         let (from, until) = (self.report.time(from), self.report.time(until));
@@ -228,7 +227,7 @@ impl Hot<'_> {
     fn why_rows(&mut self, why: &[Shares]) -> Result<()> {
         let blank = String::new;
         why::rows(why).into_iter().try_for_each(|[field, units, value]| {
-            self.report.line(&EPISODES.row(&[blank(), blank(), blank(), field, units, value]))
+            self.report.row(&EPISODES, &[blank(), blank(), blank(), field, units, value])
         })
     }
 
@@ -271,13 +270,13 @@ impl Hot<'_> {
         let keys = counted(k as u64, "key");
         self.report.line(&format!("The {keys} with the highest count in any {window}"))?;
         self.report.line("")?;
-        self.report.line(&TOP.head())?;
+        self.report.head(&TOP)?;
         for KeyPeak { key, peak } in self.detector.top(k) {
             let at = self.report.time(peak.at);
             if self.report.is_table() {
                 let (lo, hi) = (grouped(peak.lo), grouped(peak.hi));
                 let highest = if peak.lo == peak.hi { hi } else { format!("{lo} to {hi}") };
-                self.report.line(&TOP.row(&[highest, at, safe(&key)]))?;
+                self.report.row(&TOP, &[highest, at, safe(&key)])?;
             } else {
                 let window_ms = millis(self.detector.window());
                 let (max, max_lo, max_hi) = (peak.hi, peak.lo, peak.hi);

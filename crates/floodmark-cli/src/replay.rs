@@ -180,8 +180,8 @@ const KEYS: Table = Table(&[
     Column::Right("REJECTED", 9),
     Column::Right("OF ASKED", 9),
     Column::Right("WORST ASKED", 11),
-    Column::Left("FIRST REJECTED", 20),
-    Column::Left("LAST REJECTED", 20),
+    Column::Time("FIRST REJECTED"),
+    Column::Time("LAST REJECTED"),
     Column::Left("KEY", 0),
 ]);
 
@@ -235,7 +235,7 @@ impl Replay<'_> {
         self.report.line(&title)?;
         self.report.line("")?;
         if !rows.is_empty() {
-            self.report.line(&KEYS.head())?;
+            self.report.head(&KEYS)?;
         }
         for (key, of_key, OfLimit { rejected: units, first, last, .. }) in rows {
             let most = |detector: &Detector| detector.peak(key).map_or(0, |peak| peak.hi);
@@ -244,7 +244,7 @@ impl Replay<'_> {
             if self.report.is_table() {
                 let time = |time: Option<String>| time.unwrap_or_else(|| "-".into());
                 let (units, asked, most) = (grouped(units), grouped(of_key.asked), grouped(worst_asked));
-                self.report.line(&KEYS.row(&[units, asked, most, time(first), time(last), safe(key)]))?;
+                self.report.row(&KEYS, &[units, asked, most, time(first), time(last), safe(key)])?;
                 continue;
             }
             self.report.record(&Record::Replay {

@@ -114,6 +114,16 @@ impl Report {
         self.written()
     }
 
+    /// Writes the names of a table's columns.
+    pub(crate) fn head(&mut self, table: &Table) -> Result<()> {
+        self.line(&table.head(self.digits))
+    }
+
+    /// Writes a row of a table.
+    pub(crate) fn row(&mut self, table: &Table, cells: &[String]) -> Result<()> {
+        self.line(&table.row(cells, self.digits))
+    }
+
     fn csv_row(&mut self, row: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<()> {
         let mut writer = csv::WriterBuilder::new().buffer_capacity(512).from_writer(&mut self.pending);
         writer.write_record(row)?;

@@ -310,3 +310,26 @@ fn long_values_are_cut_between_characters() {
         assert_eq!(shares(&run.record("hot"), "path").1, [(letter.repeat(expected), 3, 0)]);
     }
 }
+
+/// Times of microseconds are wider than those of seconds, and nothing moves out of its column.
+#[test]
+fn whatever_the_digits_of_its_times_a_table_is_in_columns() {
+    for (digits, fraction) in [(0, ""), (1, ".5"), (3, ".250"), (6, ".107412")] {
+        let line = |second: u64| format!("{}{fraction},192.0.2.1,/a\n", 1_700_000_000 + second);
+        let lines = format!("time,ip,path\n{}", [1, 2, 2].map(line).concat());
+        let folder = Folder::new();
+        let path = folder.file("fine.csv", lines);
+        let hot = run(&["hot", "--mark", "3/5s", "--why=path", "--top", "1", &path]).quiet().stdout;
+        let replay = run(&["replay", "--limit", "1/5s", &path]).quiet().stdout;
+        for table in [hot, replay] {
+            let mut column = None;
+            for line in table.lines() {
+                column = line.strip_suffix("KEY").map(str::len).or(column);
+                if let Some(start) = line.strip_suffix("192.0.2.1").or(line.strip_suffix("/a")) {
+                    assert_eq!(Some(start.len()), column, "{digits} digits:\n{table}");
+                }
+            }
+            assert!(column.is_some());
+        }
+    }
+}
