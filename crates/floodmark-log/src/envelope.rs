@@ -18,12 +18,31 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(crate) struct Envelope {
     kind: Kind,
-    /// The parts of a line so far, and at its end all of it.
+    /// Standard output and standard error, whose parts come in any order.
+    streams: [Stream; 2],
+    /// Where the line is.
+    inner: Inner,
+    came_at: Option<Stamp>,
+}
+
+/// The parts of a stream's line so far, and at its end all of it.
+#[derive(Clone, Debug, Default)]
+struct Stream {
     joined: Vec<u8>,
     is_joining: bool,
-    /// The line is that part of the one around it, or else it is `joined`.
-    inner: Option<Range<usize>>,
-    came_at: Option<Stamp>,
+}
+
+#[derive(Clone, Debug)]
+enum Inner {
+    /// In the line around it.
+    Around(Range<usize>),
+    Joined(Source),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Stdout,
+    Stderr,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +56,8 @@ enum Kind {
 struct DockerLine<'a> {
     #[serde(borrow)]
     log: Cow<'a, str>,
+    #[serde(borrow, default)]
+    stream: Cow<'a, str>,
     time: &'a str,
 }
 
@@ -51,7 +72,7 @@ impl Envelope {
             let with = lines.iter().filter(|line| kind.is_around(line)).count();
             with > 0 && with * 10 >= lines.len() * 9
         })?;
-        Some(Self { kind, joined: Vec::new(), is_joining: false, inner: None, came_at: None })
+        Some(Self { kind, streams: Default::default(), inner: Inner::Around(0..0), came_at: None })
     }
 
     /// Opens a line, which [`line`](Self::line) then gives.
@@ -60,25 +81,25 @@ impl Envelope {
         match self.kind {
             Kind::Compose => {
                 let start = compose(around).unwrap_or(0);
-                self.inner = Some(start..around.len());
+                self.inner = Inner::Around(start..around.len());
                 Ok(())
             }
             Kind::Kubernetes => {
-                let Some((stamp, is_part, start)) = kubernetes(around) else {
-                    self.inner = Some(0..around.len());
+                let Some((stamp, source, is_part, start)) = kubernetes(around) else {
+                    self.inner = Inner::Around(0..around.len());
                     return Ok(());
                 };
                 self.came_at = Some(stamp);
                 let text = around.get(start..).unwrap_or_default();
-                if !is_part && !self.is_joining {
-                    self.inner = Some(start..around.len());
+                if !is_part && !self.stream(source).is_joining {
+                    self.inner = Inner::Around(start..around.len());
                     return Ok(());
                 }
-                self.join(text, is_part)
+                self.join(source, text, is_part)
             }
             Kind::Docker => {
-                let Ok(DockerLine { log, time }) = serde_json::from_slice(around) else {
-                    self.inner = Some(0..around.len());
+                let Ok(DockerLine { log, stream, time }) = serde_json::from_slice(around) else {
+                    self.inner = Inner::Around(0..around.len());
                     return Ok(());
                 };
                 self.came_at = time::read_any(time.as_bytes(), crate::options::TimeUnit::Auto);
@@ -86,28 +107,40 @@ impl Envelope {
                     Some(line) => (line.strip_suffix('\r').unwrap_or(line), false),
                     None => (&*log, log.len() >= DOCKER_PART),
                 };
-                self.join(text.as_bytes(), is_part)
+                let source = if stream == "stderr" { Source::Stderr } else { Source::Stdout };
+                self.join(source, text.as_bytes(), is_part)
             }
         }
     }
 
-    /// Adds a part to the line; all of it is there with the last one.
-    fn join(&mut self, text: &[u8], is_part: bool) -> Result<(), Skip> {
-        if !self.is_joining {
-            self.joined.clear();
+    fn stream(&mut self, source: Source) -> &mut Stream {
+        let [stdout, stderr] = &mut self.streams;
+        match source {
+            Source::Stdout => stdout,
+            Source::Stderr => stderr,
         }
-        self.is_joining = is_part;
-        let room = MAX_LINE.saturating_sub(self.joined.len());
-        self.joined.extend_from_slice(text.get(..room).unwrap_or(text));
-        self.inner = None;
+    }
+
+    /// Adds a part to the line of its stream; all of it is there with the last one.
+    fn join(&mut self, source: Source, text: &[u8], is_part: bool) -> Result<(), Skip> {
+        self.inner = Inner::Joined(source);
+        let stream = self.stream(source);
+        if !stream.is_joining {
+            stream.joined.clear();
+        }
+        stream.is_joining = is_part;
+        let room = MAX_LINE.saturating_sub(stream.joined.len());
+        stream.joined.extend_from_slice(text.get(..room).unwrap_or(text));
         if is_part { Err(Skip::Partial) } else { Ok(()) }
     }
 
     /// The line that was opened last.
     pub(crate) fn line<'a>(&'a self, around: &'a [u8]) -> &'a [u8] {
+        let [stdout, stderr] = &self.streams;
         match &self.inner {
-            Some(inner) => around.get(inner.clone()).unwrap_or_default(),
-            None => &self.joined,
+            Inner::Around(inner) => around.get(inner.clone()).unwrap_or_default(),
+            Inner::Joined(Source::Stdout) => &stdout.joined,
+            Inner::Joined(Source::Stderr) => &stderr.joined,
         }
     }
 
@@ -129,11 +162,15 @@ impl Kind {
     }
 }
 
-/// The time of a line, whether it is a part of one, and where its text begins.
-fn kubernetes(line: &[u8]) -> Option<(Stamp, bool, usize)> {
+/// The time of a line, its stream, whether it is a part of one, and where its text begins.
+fn kubernetes(line: &[u8]) -> Option<(Stamp, Source, bool, usize)> {
     let time = memchr(b' ', line.get(..40).unwrap_or(line))?;
     let rest = line.get(time + 1..)?;
-    let rest = rest.strip_prefix(b"stdout ").or_else(|| rest.strip_prefix(b"stderr "))?;
+    let (source, rest) = match rest.split_first_chunk::<7>()? {
+        (b"stdout ", rest) => (Source::Stdout, rest),
+        (b"stderr ", rest) => (Source::Stderr, rest),
+        _ => return None,
+    };
     // Tags have colons between; the first tells whether the line is whole.
     let is_part = match rest.first()? {
         b'F' => false,
@@ -142,7 +179,7 @@ fn kubernetes(line: &[u8]) -> Option<(Stamp, bool, usize)> {
     };
     let tags = memchr(b' ', rest).filter(|tags| *tags == 1 || rest.get(1) == Some(&b':'))?;
     let stamp = time::read_zoned(line.get(..time)?)?;
-    Some((stamp, is_part, line.len() - rest.len() + tags + 1))
+    Some((stamp, source, is_part, line.len() - rest.len() + tags + 1))
 }
 
 /// Where the text begins after the name of a service.
@@ -215,6 +252,6 @@ mod tests {
         for _ in 0..5 {
             assert_eq!(envelope.open(part.as_bytes()), Err(Skip::Partial));
         }
-        assert_eq!(envelope.joined.len(), MAX_LINE);
+        assert_eq!(envelope.streams[0].joined.len(), MAX_LINE);
     }
 }

@@ -6,6 +6,7 @@ mod common;
 mod damage;
 mod files;
 mod fuzz;
+mod json;
 mod lines;
 mod monitor;
 mod packed;

@@ -12,10 +12,12 @@ use crate::error::Error;
 use crate::event::Skip;
 use crate::options::{Options, TimeUnit};
 use crate::time::{self, Stamp};
-use memchr::memchr;
+use memchr::{memchr, memchr2};
+use serde::de::{Deserializer, Visitor};
 use shapes::{Part, SHAPES, Shape, TIMES};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use tree::{Broken, Node, Slots};
@@ -37,6 +39,8 @@ pub(crate) struct Json {
     /// When the line came, by whatever brought it: its time, if it has none itself.
     came_at: Option<Stamp>,
     scratch: Vec<u8>,
+    /// A line that is no UTF-8, with other bytes in those places.
+    mended: String,
 }
 
 /// A field: the slots of the values that may be it, the likeliest first.
@@ -44,13 +48,26 @@ type Candidates = Vec<(usize, Part)>;
 
 impl Json {
     pub(crate) fn new(lines: &[&[u8]], path: &str, options: &Options) -> Result<Self, Error> {
-        let sample = lines.iter().filter_map(|line| std::str::from_utf8(line).ok());
-        let sample = sample.filter(|line| line.trim_start().starts_with('{')).map(Box::from).collect();
-        let (tree, slots, fields, scratch) = Default::default();
+        let sample = lines.iter().map(|line| String::from_utf8_lossy(line));
+        let sample = sample.filter(|line| line.trim_start().starts_with('{'));
+        let sample = sample.map(|line| line.into_owned().into_boxed_str()).collect();
+        let (tree, slots, fields, scratch, mended) = Default::default();
         let (time, weight, unit) = (Vec::new(), None, options.time_unit);
         let (has_key, came_at, present) = (false, None, Arc::default());
-        let mut json =
-            Self { tree, slots, time, weight, fields, unit, sample, present, has_key, came_at, scratch };
+        let mut json = Self {
+            tree,
+            slots,
+            time,
+            weight,
+            fields,
+            unit,
+            sample,
+            present,
+            has_key,
+            came_at,
+            scratch,
+            mended,
+        };
         let shapes = SHAPES.iter().flat_map(|(_, shape)| shape.iter().map(|(pointer, _)| *pointer));
         if !json.sample.is_empty() {
             json.present = Arc::new(json.found(TIMES.iter().copied().chain(shapes)));
@@ -105,9 +122,18 @@ impl Json {
         name.starts_with('/') || self.sample.is_empty() || self.is_there(name)
     }
 
-    /// Where a value's text is; `None` if there is none in it.
+    /// Where a value's text is; `None` if there is none in it. Of an array, that of its first item.
     fn value(&mut self, slot: usize, line: &[u8]) -> Option<Place> {
         let place = self.slots.get(slot)?.clone();
+        let text = line.get(place.clone())?;
+        let Some(items) = text.strip_prefix(b"[") else { return self.scalar(place, line) };
+        let items = items.trim_ascii_start();
+        let length = first_item(items)?;
+        let start = place.end - items.len();
+        self.scalar(start..start + length, line)
+    }
+
+    fn scalar(&mut self, place: Range<usize>, line: &[u8]) -> Option<Place> {
         let text = line.get(place.clone())?;
         match text.first()? {
             b'"' => {
@@ -116,23 +142,11 @@ impl Json {
                 if memchr(b'\\', string).is_none() {
                     return (!matches!(string, b"" | b"-")).then_some(Place::Line(inner));
                 }
-                let string: String = serde_json::from_slice(text).ok()?;
-                self.scratch = string.into_bytes();
-                (!self.scratch.is_empty()).then_some(Place::Scratch)
-            }
-            b'[' => {
-                let items: Vec<serde_json::Value> = serde_json::from_slice(text).ok()?;
-                let first = items.into_iter().next()?;
-                self.scratch = match first {
-                    serde_json::Value::String(text) => text.into_bytes(),
-                    serde_json::Value::Null | serde_json::Value::Array(_) | serde_json::Value::Object(_) => {
-                        return None;
-                    }
-                    other => other.to_string().into_bytes(),
-                };
+                let mut json = serde_json::Deserializer::from_slice(text);
+                json.deserialize_bytes(Unescaped(&mut self.scratch)).ok()?;
                 (!matches!(self.scratch.as_slice(), b"" | b"-")).then_some(Place::Scratch)
             }
-            b'{' => None,
+            b'[' | b'{' => None,
             _ => (text != b"null").then_some(Place::Line(place)),
         }
     }
@@ -248,7 +262,13 @@ impl Lines for Json {
     }
 
     fn find(&mut self, line: &[u8], is_cut: bool) -> Result<Found, Skip> {
-        let is_damaged = match self.tree.walk(line, &mut self.slots) {
+        let mut walked = self.tree.walk(line, &mut self.slots);
+        // nginx writes whatever bytes a client sent. They stand in no name, and are no part of the notation.
+        if walked == Err(Broken::NoJson) && std::str::from_utf8(line).is_err() {
+            mend(line, &mut self.mended);
+            walked = self.tree.walk(self.mended.as_bytes(), &mut self.slots);
+        }
+        let is_damaged = match walked {
             Ok(()) => is_cut,
             Err(Broken::Cut) => true,
             Err(Broken::NoJson) => return Err(Skip::Malformed),
@@ -290,6 +310,48 @@ impl Json {
     /// A line has the likeliest value of a field, so that none that was cut off would go before it.
     fn has_likeliest(&self, field: &Candidates) -> bool {
         field.first().is_some_and(|(slot, _)| self.slots.get(*slot).is_some())
+    }
+}
+
+/// A string without its escapes. Half of a character that UTF-16 writes in two is kept, as its three bytes.
+struct Unescaped<'a>(&'a mut Vec<u8>);
+
+impl Visitor<'_> for Unescaped<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_bytes<E>(self, text: &[u8]) -> Result<(), E> {
+        self.0.clear();
+        self.0.extend_from_slice(text);
+        Ok(())
+    }
+}
+
+/// The length of an array's first item, of the text behind its bracket; `None` if it is empty.
+fn first_item(items: &[u8]) -> Option<usize> {
+    if !items.starts_with(b"\"") {
+        let end = items.iter().position(|b| matches!(b, b',' | b']') || b.is_ascii_whitespace())?;
+        return (end > 0).then_some(end);
+    }
+    let mut from = 1;
+    loop {
+        from += memchr2(b'"', b'\\', items.get(from..)?)?;
+        match items.get(from)? {
+            b'"' => return Some(from + 1),
+            _ => from += 2,
+        }
+    }
+}
+
+/// Copies a line with a question mark for every byte that is no UTF-8, so that all else keeps its place.
+fn mend(line: &[u8], out: &mut String) {
+    out.clear();
+    for chunk in line.utf8_chunks() {
+        out.push_str(chunk.valid());
+        out.extend(chunk.invalid().iter().map(|_| '?'));
     }
 }
 

@@ -23,11 +23,18 @@ pub(crate) struct Node {
 /// Which places the wanted values of a text have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slots {
-    places: Vec<Option<Range<usize>>>,
-    /// Those without which it is not enough.
-    needed: Vec<bool>,
-    /// How many of them have not been found yet.
+    slots: Vec<Slot>,
+    /// How many of the needed ones are not settled yet.
     missing: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Slot {
+    place: Option<Range<usize>>,
+    /// Without it, it is not enough.
+    is_needed: bool,
+    /// Its value says something, so no other member has to stand in for it.
+    is_settled: bool,
 }
 
 /// Why a text gave less than all it could.
@@ -56,16 +63,14 @@ impl Node {
             node = member;
         }
         *node.slot.get_or_insert_with(|| {
-            slots.places.push(None);
-            slots.needed.push(false);
-            slots.places.len() - 1
+            slots.slots.push(Slot::default());
+            slots.slots.len() - 1
         })
     }
 
     /// Notes the places of all wanted values of a text.
     pub(crate) fn walk(&mut self, text: &[u8], slots: &mut Slots) -> Result<(), Broken> {
-        slots.places.iter_mut().for_each(|place| *place = None);
-        slots.missing = slots.needed.iter().filter(|needed| **needed).count();
+        slots.clear();
         if !text.trim_ascii_start().starts_with(b"{") {
             return Err(Broken::NoJson);
         }
@@ -78,8 +83,8 @@ impl Node {
             Ok(()) => Ok(()),
             Err(_) if slots.is_enough() && text.trim_ascii_end().ends_with(b"}") => Ok(()),
             Err(error) if error.is_eof() || slots.is_enough() => {
-                let places = slots.places.iter_mut();
-                places.for_each(|slot| *slot = slot.take().filter(|place| place.end < end));
+                let places = slots.slots.iter_mut().map(|slot| &mut slot.place);
+                places.for_each(|place| *place = place.take().filter(|place| place.end < end));
                 Err(Broken::Cut)
             }
             Err(_) => Err(Broken::NoJson),
@@ -108,26 +113,43 @@ impl Node {
 
 impl Slots {
     pub(crate) fn get(&self, slot: usize) -> Option<&Range<usize>> {
-        self.places.get(slot)?.as_ref()
+        self.slots.get(slot)?.place.as_ref()
     }
 
     /// The walk ends when all that is needed has been found; without anything needed, at the end of the text.
     pub(crate) fn need(&mut self, slot: usize) {
-        if let Some(needed) = self.needed.get_mut(slot) {
-            *needed = true;
+        if let Some(slot) = self.slots.get_mut(slot) {
+            slot.is_needed = true;
+        }
+    }
+
+    fn clear(&mut self) {
+        self.missing = 0;
+        for slot in &mut self.slots {
+            (slot.place, slot.is_settled) = (None, false);
+            self.missing += usize::from(slot.is_needed);
         }
     }
 
     fn is_enough(&self) -> bool {
-        self.missing == 0 && self.needed.contains(&true)
+        self.missing == 0 && self.slots.iter().any(|slot| slot.is_needed)
     }
 
-    fn note(&mut self, slot: usize, place: Range<usize>) {
-        let is_needed = self.needed.get(slot) == Some(&true);
-        if let Some(slot) = self.places.get_mut(slot) {
-            self.missing -= usize::from(is_needed && slot.is_none());
-            *slot = Some(place);
-        }
+    /// Of a member that stands twice, the first that says something counts: where the walk ends must not matter.
+    fn note(&mut self, slot: usize, place: Range<usize>, text: &str) {
+        let Some(slot) = self.slots.get_mut(slot).filter(|slot| !slot.is_settled) else { return };
+        slot.place = Some(place);
+        slot.is_settled = says_something(text);
+        self.missing -= usize::from(slot.is_settled && slot.is_needed);
+    }
+}
+
+/// Whether a value is surely one. What an array says depends on its items, so it is not sure.
+fn says_something(text: &str) -> bool {
+    match text.as_bytes().first() {
+        Some(b'"') => !matches!(text, r#""""# | r#""-""#),
+        Some(b'n' | b'[' | b'{') | None => false,
+        Some(_) => true,
     }
 }
 
@@ -150,7 +172,7 @@ impl Walk<'_> {
     /// The value of a member, or an item, that is wanted itself.
     fn note(&mut self, slot: usize, value: &RawValue) {
         let place = (value.get().as_ptr() as usize).wrapping_sub(self.start);
-        self.slots.note(slot, place..place + value.get().len());
+        self.slots.note(slot, place..place + value.get().len(), value.get());
     }
 }
 
